@@ -1,0 +1,66 @@
+// adaptive_eager._C: the few functions that the Python package needs beyond PyTorch's generic accelerator interface.
+#include <Python.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/Generator.h>
+
+#include "bindings/python/source_line.h"
+#include "bindings/torch/surface.h"
+
+namespace py = pybind11;
+
+namespace aee {
+namespace {
+
+// A thread that waits for the device must not keep the GIL: the work it waits for may need another Python thread.
+void* release_gil() noexcept {
+  if (!Py_IsInitialized() || PyGILState_Check() == 0) return nullptr;
+  return PyEval_SaveThread();
+}
+void retake_gil(void* state) noexcept {
+  if (state != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+}
+
+py::dict metrics_dict() {
+  py::dict result;
+  for (const auto& [name, value] : metrics()) result[py::str(name.data(), name.size())] = value;
+  return result;
+}
+
+py::object default_generator_object(int device) {
+  return py::reinterpret_steal<py::object>(THPGenerator_Wrap(default_device_generator(device)));
+}
+
+py::list config_rows() {
+  py::list rows;
+  for (const ConfigText& row : config_text()) {
+    const char* value = std::getenv(row.variable.c_str());
+    rows.append(py::make_tuple(row.variable, row.type, row.default_text, row.doc,
+                               value == nullptr ? row.default_text : std::string(value)));
+  }
+  return rows;
+}
+
+}  // namespace
+}  // namespace aee
+
+PYBIND11_MODULE(_C, module) {
+  using namespace aee;
+  const py::call_guard<py::gil_scoped_release> no_gil;
+  set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line});
+  module.def("is_available", [] { return count_devices() > 0; });
+  module.def("device_count", &count_devices);
+  module.def("current_device", &current_device_index);
+  module.def("set_device", &set_device_index);
+  module.def("synchronize", &synchronize, no_gil);
+  module.def("metrics", &metrics_dict);
+  module.def("reset_metrics", &reset_metrics);
+  module.def("set_adaptive", &set_adaptive);
+  module.def("is_adaptive", &is_adaptive);
+  module.def("mark_step", &mark_step, no_gil);
+  module.def("default_generator", &default_generator_object);
+  module.def("shutdown", &finish, no_gil);
+  module.def("is_bad_fork", &is_bad_fork);
+  module.def("config", &config_rows);
+  module.def("set_limit", &set_memory_limit);
+}

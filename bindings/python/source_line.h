@@ -1,0 +1,14 @@
+// Python source lines of recorded steps, read without the GIL from the calling thread's own frame.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace aee {
+
+/// Id of the calling thread's Python source line, 0 if unknown. Takes the GIL only for code it has never met.
+[[nodiscard]] std::uint64_t current_python_line() noexcept;
+/// "file:line in function" for an id; any thread, without the GIL.
+[[nodiscard]] std::string describe_python_line(std::uint64_t source);
+
+}  // namespace aee

@@ -1,0 +1,116 @@
+#include "bindings/torch/default_engine.h"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include <c10/core/AutogradState.h>
+#include <c10/util/Exception.h>
+
+#include "core/base/fork.h"
+#include "lowering/aten/cpu_scope.h"
+#include "lowering/aten/handle.h"
+
+namespace aee {
+namespace {
+
+std::atomic<Engine*> the_engine{nullptr};
+std::mutex making;  // guards the making of the engine
+ThreadHooks hooks;  // guarded by `making`
+constexpr std::size_t kMemoBytes = std::size_t{32} << 20;
+
+void* enter_scope() noexcept;
+void leave_scope(void* scope) noexcept;
+
+Buffer* resolve_handle(const void* handle, std::size_t* byte_offset) {
+  Engine* engine = engine_if_made();
+  for (int index = 0; engine != nullptr && index < engine->device_count(); ++index) {
+    BufferPool& pool = engine->device(index).pool();
+    if (pool.owns(handle)) return pool.resolve(handle, byte_offset);
+  }
+  return nullptr;
+}
+
+// The arena that device threads and helpers allocate from. Emulated devices of one process share the first one's: they
+// are one machine's memory.
+void* enter_scope() noexcept {
+  Engine* engine = engine_if_made();
+  return engine == nullptr ? nullptr : new CpuScope(engine->device(0).device(), Warnings::kCollect);
+}
+
+void leave_scope(void* scope) noexcept { delete static_cast<CpuScope*>(scope); }
+
+Engine& make_engine() {
+  const std::lock_guard guard(making);
+  if (Engine* made = the_engine.load(std::memory_order_acquire)) return *made;
+  return translate_errors([]() -> Engine& {
+    watch_forks();
+    install_scope_allocator();
+    set_handle_resolver(&resolve_handle);
+    hooks.enter = &enter_scope;
+    hooks.leave = &leave_scope;
+    auto* made = new Engine(Config::from_environment(), hooks);
+    the_engine.store(made, std::memory_order_release);
+    return *made;
+  });
+}
+
+}  // namespace
+
+ThreadContext::ThreadContext() : memo(kMemoBytes) {
+  // Backward then runs on the thread that calls it, with its streams, state and order, as it does for CPU tensors.
+  c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+}
+
+ThreadContext::~ThreadContext() {
+  if (!forked_child()) forget_layouts(*this);
+}
+
+Engine& engine() {
+  TORCH_CHECK(!forked_child(),
+              "Cannot re-initialize neuron in forked subprocess. To use neuron with multiprocessing, you must use the "
+              "'spawn' start method");
+  if (Engine* made = the_engine.load(std::memory_order_acquire)) [[likely]] return *made;
+  return make_engine();
+}
+
+Engine* engine_if_made() noexcept { return the_engine.load(std::memory_order_acquire); }
+
+ThreadContext& thread_context() {
+  static thread_local ThreadContext context;
+  return context;
+}
+
+void set_wait_hooks(void* (*block)() noexcept, void (*unblock)(void*) noexcept) noexcept {
+  const std::lock_guard guard(making);
+  hooks.block = block;
+  hooks.unblock = unblock;
+}
+
+void forget_layouts(ThreadContext& thread) {
+  if (Engine* made = engine_if_made()) {
+    for (int index = 0; index < made->device_count(); ++index) {
+      if (std::exchange(thread.launched[static_cast<std::size_t>(index)], false)) made->device(index).drain();
+    }
+  }
+  thread.memo.clear();
+}
+
+void finish_work() noexcept {
+  Engine* made = engine_if_made();
+  if (made == nullptr || forked_child()) return;
+  try {
+    made->drain();
+  } catch (...) {  // nobody is left to tell
+  }
+}
+
+void throw_translated(const Error& error) {
+  switch (error.kind()) {
+    case ErrorKind::kOutOfMemory: TORCH_CHECK_WITH(OutOfMemoryError, false, error.what());
+    case ErrorKind::kUnsupported: TORCH_CHECK_NOT_IMPLEMENTED(false, error.what());
+    default: TORCH_CHECK(false, error.what());
+  }
+}
+
+}  // namespace aee

@@ -1,0 +1,66 @@
+// The one engine behind the device `neuron`, and what each thread knows of it: current device, current streams, and
+// the recorder's scratch. The engine is made at first use from the environment and never destroyed: tensors may
+// outlive every static object. shutdown() finishes its work at exit.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include <c10/core/Stream.h>
+
+#include "cache/layout_memo.h"
+#include "core/base/error.h"
+#include "core/engine/engine.h"
+#include "core/engine/step_launch.h"
+#include "ir/step.h"
+
+namespace aee {
+
+inline constexpr int kMaxDevices = 16;
+
+/// What one thread keeps.
+struct ThreadContext {
+  ThreadContext();
+  ~ThreadContext();
+  ThreadContext(const ThreadContext&) = delete;
+  ThreadContext& operator=(const ThreadContext&) = delete;
+
+  int device = 0;                                   ///< current device
+  std::array<c10::StreamId, kMaxDevices> stream{};  ///< current stream of each device
+  std::array<QueueId, kMaxDevices> queue{};         ///< its queue
+  StepWriter step;
+  LayoutMemo memo;
+  StepLauncher launcher;
+  std::uint64_t verify_count = 0;
+  std::array<bool, kMaxDevices> launched{};         ///< launches of this thread may refer to its memo
+};
+
+/// The engine; makes it if need be. Throws c10::Error (RuntimeError) in a forked child or for a wrong environment.
+[[nodiscard]] Engine& engine();
+/// The engine if it has been made, else null; never throws.
+[[nodiscard]] Engine* engine_if_made() noexcept;
+/// This thread's context. Turns off autograd's own threads for this thread, once: backward then runs where it is called.
+[[nodiscard]] ThreadContext& thread_context();
+/// Hooks of the language binding, to be set before the engine is made.
+void set_wait_hooks(void* (*block)() noexcept, void (*unblock)(void*) noexcept) noexcept;
+/// Forgets a thread's remembered layouts after waiting for the launches that refer to them.
+void forget_layouts(ThreadContext& thread);
+/// Finishes all work; later work runs as before. Raises nothing.
+void finish_work() noexcept;
+
+/// Runs `body` and translates errors of the engine to PyTorch's exception types.
+template <class Body>
+decltype(auto) translate_errors(Body&& body);
+
+[[noreturn]] void throw_translated(const Error& error);
+
+template <class Body>
+decltype(auto) translate_errors(Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw_translated(error);
+  }
+}
+
+}  // namespace aee

@@ -1,0 +1,116 @@
+#include "bindings/torch/emit.h"
+
+#include "bindings/torch/resize.h"
+#include "bindings/torch/source_line.h"
+#include "lowering/aten/step_run.h"
+
+namespace aee {
+namespace {
+
+StepPayload payload_of(const RecordFrame& frame, const LayoutEntry& layouts) {
+  StepPayload payload{};
+  payload.op = &frame.op;
+  payload.layout = &layouts;
+  payload.state = frame.state;
+  payload.source = frame.op.has(kMayFail | kDraws) ? current_source() : 0;
+  payload.slot_count = static_cast<std::uint32_t>(frame.step.slots().size());
+  payload.word_count = static_cast<std::uint32_t>(frame.step.words().size());
+  return payload;
+}
+
+}  // namespace
+
+namespace detail {
+
+LayoutEntry* lookup(RecordFrame& frame) {
+  Metrics& metrics = engine().metrics();
+  const bool dynamic = frame.op.has(kDynamic | kInline) || (frame.list_of_masks && frame.op.has(kDynamicForMasks));
+  if (!frame.recordable || dynamic) {
+    metrics.cut(dynamic ? CutReason::kDynamicShape : CutReason::kFirstSighting);
+    return nullptr;
+  }
+  LayoutEntry* layouts = frame.thread.memo.find(frame.step.key(), frame.step.hash());
+  if (layouts == nullptr) {
+    metrics.layout_misses.add();
+    metrics.cut(CutReason::kFirstSighting);
+    return nullptr;
+  }
+  const std::uint64_t every = engine().config().verify;
+  if (every != 0 && ++frame.thread.verify_count % every == 0) [[unlikely]] return nullptr;
+  metrics.layout_hits.add();
+  return layouts;
+}
+
+void apply_relayouts(RecordFrame& frame, const LayoutEntry& layouts) {
+  for (const Relayout& relayout : layouts.relayouts) {
+    at::TensorImpl* tensor = frame.tensors[relayout.argument];
+    const ResultSpec& layout = relayout.layout;
+    if (tensor->storage().nbytes() < layout.bytes) resize_storage(tensor->storage(), layout.bytes, Content::kDrop);
+    tensor->set_sizes_and_strides(layout.sizes, layout.strides, layout.offset);
+  }
+}
+
+LayoutEntry* remember_settled(RecordFrame& frame, const LayoutEntry& layouts) {
+  auto entry = std::make_unique<LayoutEntry>();
+  entry->key.assign(frame.step.key().begin(), frame.step.key().end());
+  entry->results = layouts.results;
+  entry->returns = layouts.returns;
+  entry->fresh = layouts.fresh;
+  return &frame.thread.memo.insert(std::move(entry), frame.step.hash());
+}
+
+}  // namespace detail
+
+Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), layouts_(layouts) {
+  Engine& the_engine = engine();
+  const int device = frame.device_or_current();
+  DeviceContext& context = the_engine.device(device);
+  c10::SmallVector<Buffer*, 4> fresh;
+  translate_errors([&] {
+    for (const ResultSpec& spec : layouts.results) {
+      if (spec.kind != ResultSpec::Kind::kFresh) continue;
+      storages_.push_back(make_storage(context.acquire(spec.bytes)));
+      fresh.push_back(static_cast<Buffer*>(storages_.back().data_ptr().get_context()));
+    }
+    const StepPayload payload = payload_of(frame, layouts);
+    const std::uint32_t flags = frame.state.threads > 1 ? std::uint32_t{kLaunchParallel} : 0;
+    frame.thread.launcher.launch(context, frame.thread.queue[static_cast<std::size_t>(device)], frame.step,
+                                 {fresh.data(), fresh.size()},
+                                 {&run_step, &describe_step, flags, &payload, sizeof(payload)});
+  });
+  frame.thread.launched[static_cast<std::size_t>(device)] = true;
+  ++layouts.hits;
+  Metrics& metrics = the_engine.metrics();
+  metrics.ops_recorded.add();
+  metrics.segments_launched.add();
+  metrics.segment_hits.add();
+  metrics.cut(CutReason::kOpByOp);
+}
+
+at::Tensor Emission::result(std::size_t index) {
+  const ResultSpec& spec = layouts_.results[index];
+  const auto dtype = static_cast<at::ScalarType>(spec.dtype);
+  c10::Storage storage;
+  switch (spec.kind) {
+    case ResultSpec::Kind::kUndefined: return at::Tensor();
+    case ResultSpec::Kind::kArgument: 
+      return at::Tensor(c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(frame_.tensors[spec.index]));
+    case ResultSpec::Kind::kAlias: storage = frame_.tensors[spec.index]->storage(); break;
+    case ResultSpec::Kind::kShared:
+    case ResultSpec::Kind::kFresh: {
+      std::size_t fresh = 0;
+      const std::size_t of = spec.kind == ResultSpec::Kind::kFresh ? index : spec.index;
+      for (std::size_t i = 0; i < of; ++i) fresh += layouts_.results[i].kind == ResultSpec::Kind::kFresh ? 1 : 0;
+      storage = storages_[fresh];
+      break;
+    }
+  }
+  at::Tensor tensor = spec.contiguous ? make_tensor(std::move(storage), dtype, spec.sizes, {}, spec.offset)
+                                      : make_tensor(std::move(storage), dtype, spec.sizes, spec.strides, spec.offset);
+  if ((spec.flags & kConjugate) != 0) tensor._set_conj(true);
+  if ((spec.flags & kNegative) != 0) tensor._set_neg(true);
+  if ((spec.flags & kWrappedNumber) != 0) tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return tensor;
+}
+
+}  // namespace aee

@@ -1,0 +1,11 @@
+// Operators that are metadata or memory, not computation: they have kernels of their own and never reach the recorder.
+#pragma once
+
+#include <torch/library.h>
+
+namespace aee {
+
+/// Factories, views, storage operators and transfers.
+void install_native(torch::Library& library);
+
+}  // namespace aee

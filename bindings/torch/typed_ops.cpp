@@ -1,0 +1,14 @@
+// The typed kernels of the op table.
+#include <ATen/Operators.h>
+
+#include "bindings/torch/typed.h"
+
+namespace aee {
+
+void install_typed(torch::Library& library) {
+#define AEE_TYPED(symbol, name, traits) Typed<at::_ops::symbol>::install(library);
+#include "ir/ops.inc"
+  Typed<at::_ops::copy_>::prepare();
+}
+
+}  // namespace aee

@@ -1,0 +1,4 @@
+// AEE_API marks what other binaries may use of libadaptive_eager: everything else is hidden.
+#pragma once
+
+#define AEE_API __attribute__((visibility("default")))

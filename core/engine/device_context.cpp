@@ -1,0 +1,95 @@
+#include "core/engine/device_context.h"
+
+#include "core/base/config.h"
+#include "core/base/error.h"
+
+namespace aee {
+
+DeviceContext::DeviceContext(int index, const Config& config, Metrics& metrics, const ThreadHooks& hooks)
+    : index_(index),
+      metrics_(metrics),
+      device_(make_device(config, metrics, hooks)),
+      pool_(index, config.address_space_bytes, device_->capabilities().memory_bytes),
+      streams_(*device_) {
+  // Threads start on the default stream, whose queue they take to be number 0.
+  const QueueId first = queue(kDefaultStream);
+  AEE_CHECK(first == 0, "the default stream got queue ", first);
+}
+
+QueueId DeviceContext::queue(StreamId stream) {
+  const QueueId queue = streams_.queue(stream);
+  QueueId known = queues_.load(std::memory_order_relaxed);
+  while (known <= queue && !queues_.compare_exchange_weak(known, static_cast<QueueId>(queue + 1))) {
+  }
+  return queue;
+}
+
+BufferRef DeviceContext::acquire_under_pressure(std::size_t bytes) {
+  metrics_.cut(CutReason::kMemory);
+  drain();
+  BufferRef buffer = pool_.acquire(bytes);
+  if (buffer) return buffer;
+  device_->trim();
+  pool_.count_out_of_memory();
+  const MemoryStats stats = pool_.stats();
+  fail(ErrorKind::kOutOfMemory, "neuron:", index_, " is out of memory: tried to allocate ", bytes, " bytes, ",
+       stats.allocated, " of ", stats.limit,
+       " bytes are in use; free tensors, use smaller batches, or raise TORCH_NEURON_MEMORY_BYTES");
+}
+
+void DeviceContext::submit_full(QueueId queue, const Launch& launch, Timepoint* point) {
+  do {
+    metrics_.queue_full_waits.add();
+    const std::uint64_t done = device_->completed(queue);
+    const std::uint64_t last = device_->submitted(queue);
+    // Half of what is in flight: the producer then runs on for a while.
+    if (done < last) device_->wait(timepoint(queue, done + (last - done + 1) / 2), WaitMode::kHelp);
+  } while (device_->submit(queue, launch, point) != Submitted::kAccepted);
+}
+
+void DeviceContext::raise_failure(Buffer& buffer) {
+  const FailurePtr failure = buffer.failure();
+  if (failure == nullptr) return;
+  if (failure->delivered.exchange(true) && buffer.backing().object != nullptr) {
+    // Only ever to be written by launches that did not run, and the user knows: what it holds is whole.
+    buffer.clear_failure();
+    return;
+  }
+  std::rethrow_exception(failure->cause);
+}
+
+void DeviceContext::raise_untold(QueueId queue) {
+  while (const FailurePtr failure = device_->take_failure(queue)) {
+    if (!failure->delivered.exchange(true)) std::rethrow_exception(failure->cause);
+  }
+}
+
+void DeviceContext::synchronize_buffer(Buffer& buffer) {
+  metrics_.syncs.add();
+  const Timepoint point = buffer.last_use();
+  if (!reached(point)) device_->wait(point, WaitMode::kHelp);
+  check(buffer);
+  if (!point.none()) raise_untold(static_cast<QueueId>(point.queue));
+}
+
+void DeviceContext::synchronize_queue(QueueId queue) {
+  metrics_.syncs.add();
+  const std::uint64_t last = device_->submitted(queue);
+  if (last != 0) device_->wait(timepoint(queue, last), WaitMode::kHelp);
+  raise_untold(queue);
+}
+
+void DeviceContext::synchronize() {
+  drain();
+  metrics_.syncs.add();
+  for (QueueId queue = 0; queue < queues_.load(std::memory_order_acquire); ++queue) raise_untold(queue);
+}
+
+void DeviceContext::drain() {
+  for (QueueId queue = 0; queue < queues_.load(std::memory_order_acquire); ++queue) {
+    const std::uint64_t last = device_->submitted(queue);
+    if (last != 0) device_->wait(timepoint(queue, last), WaitMode::kHelp);
+  }
+}
+
+}  // namespace aee

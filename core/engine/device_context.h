@@ -1,0 +1,82 @@
+// DeviceContext: one device with its buffers and streams, and the few ways in which host threads meet it: get a
+// buffer, submit a launch, wait. What a full queue, a full memory and a failed launch mean is decided here, once.
+// Any thread. Owned by the Engine.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "core/base/cut_reason.h"
+#include "core/base/metrics.h"
+#include "core/runtime/buffer.h"
+#include "core/runtime/device.h"
+#include "core/runtime/stream.h"
+
+namespace aee {
+
+class DeviceContext {
+ public:
+  DeviceContext(int index, const Config& config, Metrics& metrics, const ThreadHooks& hooks);
+
+  [[nodiscard]] int index() const noexcept { return index_; }
+  [[nodiscard]] Device& device() noexcept { return *device_; }
+  [[nodiscard]] BufferPool& pool() noexcept { return pool_; }
+  [[nodiscard]] StreamTable& streams() noexcept { return streams_; }
+  /// The queue of a stream. Throws Error for a stream that does not exist.
+  [[nodiscard]] QueueId queue(StreamId stream);
+  [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
+
+  /// A buffer of `bytes`. If memory is short, waits for work in flight, gives caches back and tries again; then throws
+  /// Error(kOutOfMemory) with the figures.
+  [[nodiscard]] BufferRef acquire(std::size_t bytes) {
+    BufferRef buffer = pool_.acquire(bytes);
+    if (!buffer) [[unlikely]] return acquire_under_pressure(bytes);
+    return buffer;
+  }
+
+  /// Submits; waits while the queue is full.
+  Timepoint submit(QueueId queue, const Launch& launch) {
+    Timepoint point;
+    if (device_->submit(queue, launch, &point) != Submitted::kAccepted) [[unlikely]] submit_full(queue, launch, &point);
+    return point;
+  }
+
+  /// Whether the timepoint is reached.
+  [[nodiscard]] bool reached(Timepoint point) const noexcept {
+    return point.none() || device_->completed(static_cast<QueueId>(point.queue)) >= point.sequence;
+  }
+
+  /// Waits until no launch uses the buffer, without looking at failures.
+  void wait_for(const Buffer& buffer) {
+    const Timepoint point = buffer.last_use();
+    if (!reached(point)) device_->wait(point, WaitMode::kHelp);
+  }
+  /// Raises the buffer's failure if it has one; clears it where the old content is whole and the failure was told.
+  void check(Buffer& buffer) {
+    if (buffer.failed()) [[unlikely]] raise_failure(buffer);
+  }
+
+  /// A sync point for a host read of one buffer: waits, then raises what failed before it.
+  void synchronize_buffer(Buffer& buffer);
+  /// A sync point for one queue. Raises the first failure that nobody was told of, once.
+  void synchronize_queue(QueueId queue);
+  /// A sync point for all queues.
+  void synchronize();
+  /// Waits for all queues; raises nothing.
+  void drain();
+
+ private:
+  void raise_failure(Buffer& buffer);
+  void raise_untold(QueueId queue);
+  [[nodiscard]] BufferRef acquire_under_pressure(std::size_t bytes);
+  void submit_full(QueueId queue, const Launch& launch, Timepoint* point);
+
+  int index_;
+  Metrics& metrics_;
+  std::unique_ptr<Device> device_;
+  BufferPool pool_;
+  StreamTable streams_;
+  std::atomic<QueueId> queues_{0};  // number of queues in use: those with a lower id
+};
+
+}  // namespace aee

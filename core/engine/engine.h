@@ -1,0 +1,35 @@
+// Engine: all devices of one configuration and their counters. An object, so that tests make as many as they like; the
+// one behind torch.neuron lives in bindings/torch.
+// Threads: any. Destruction finishes accepted work; nobody may use a device or a buffer of it afterwards.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/base/config.h"
+#include "core/base/metrics.h"
+#include "core/engine/device_context.h"
+
+namespace aee {
+
+class Engine {
+ public:
+  Engine(Config config, const ThreadHooks& hooks);
+
+  [[nodiscard]] const Config& config() const noexcept { return config_; }
+  [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
+  [[nodiscard]] int device_count() const noexcept { return static_cast<int>(devices_.size()); }
+  /// Undefined unless 0 <= index < device_count().
+  [[nodiscard]] DeviceContext& device(int index) noexcept { return *devices_[static_cast<std::size_t>(index)]; }
+  /// Waits for all devices; raises the first failure that nobody was told of.
+  void synchronize();
+  /// Waits for all devices; raises nothing.
+  void drain();
+
+ private:
+  Config config_;
+  Metrics metrics_;
+  std::vector<std::unique_ptr<DeviceContext>> devices_;
+};
+
+}  // namespace aee

@@ -1,0 +1,76 @@
+#include "core/runtime/executor.h"
+
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace aee {
+namespace {
+
+/// The failure that keeps the launch from running, or null. A failure that was raised at a sync point counts no longer
+/// if there is memory to go on with: the buffer is healed and its old content counts.
+FailurePtr blocking_failure(Launch& launch) {
+  for (Buffer* buffer : launch.buffers()) {
+    if (!buffer->failed()) [[likely]]
+      continue;
+    FailurePtr failure = buffer->failure();
+    if (failure == nullptr) continue;
+    if (!failure->delivered.load(std::memory_order_acquire) || buffer->backing().object == nullptr) return failure;
+    buffer->clear_failure();
+  }
+  return nullptr;
+}
+
+void mark_written(Launch& launch, const FailurePtr& failure) {
+  for (Buffer* buffer : launch.buffers().first(launch.written_count)) buffer->set_failure(failure);
+}
+
+/// Called in a catch block.
+FailurePtr make_failure(const Launch& launch) {
+  auto failure = std::make_shared<Failure>();
+  failure->cause = std::current_exception();
+  try {
+    if (launch.describe != nullptr) failure->where = launch.describe(launch);
+  } catch (...) {  // a failure without a place is better than none
+  }
+  return failure;
+}
+
+void run(Launch& launch, Execution execution) {
+  if (execution == Execution::kFail) fail(ErrorKind::kLaunch, "emulated launch failure");
+  if (execution == Execution::kRun && launch.run != nullptr) launch.run(launch);
+}
+
+}  // namespace
+
+FailurePtr execute(Launch& launch, Execution execution, Metrics& metrics) noexcept {
+  metrics.ops_executed.add(launch.op_count);
+  if ((launch.flags & kLaunchIgnoreFailed) == 0) {
+    if (const FailurePtr blocking = blocking_failure(launch)) {
+      metrics.launches_skipped.add();
+      mark_written(launch, blocking);
+      return nullptr;
+    }
+  }
+  try {
+    run(launch, execution);
+  } catch (...) {
+    metrics.launch_failures.add();
+    FailurePtr failure = make_failure(launch);
+    mark_written(launch, failure);
+    return failure;
+  }
+  if ((launch.flags & kLaunchOverwrites) != 0) {
+    for (Buffer* buffer : launch.buffers().first(launch.written_count)) {
+      if (buffer->failed()) buffer->clear_failure();
+    }
+  }
+  return nullptr;
+}
+
+void finish(Launch& launch) noexcept {
+  if (launch.discard != nullptr) launch.discard(launch);
+  for (Buffer* buffer : launch.buffers()) buffer->release();
+}
+
+}  // namespace aee

@@ -1,0 +1,59 @@
+// Launch: one unit of work for a queue, a trivially copyable block that the queue copies into its ring.
+//
+//   | Launch | Timepoint waits[wait_count] | Buffer* buffers[buffer_count] | payload ... |
+//
+// The producer builds the block in its own memory (8-byte aligned) and owns one reference to each named buffer, which
+// passes to the queue when the submit is accepted. The first `written_count` buffers are written (they may be read as
+// well), the others only read; each buffer appears once. The queue runs the launch after its waits, unless a buffer it
+// names has failed: then it is skipped, and every buffer it would have written carries the same failure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "core/runtime/buffer.h"
+#include "core/runtime/timepoint.h"
+
+namespace aee {
+
+struct Launch {
+  /// Does the work. Throws to fail the launch. Runs on the device thread or on a waiting host thread that helps.
+  using Run = void (*)(Launch& launch);
+  /// Releases what the payload owns; called once, after run or instead of it. May be null.
+  using Discard = void (*)(Launch& launch) noexcept;
+  /// Text for an error message: op and source line. Called only for a failure. May be null.
+  using Describe = std::string (*)(const Launch& launch);
+
+  Run run = nullptr;
+  Discard discard = nullptr;
+  Describe describe = nullptr;
+  std::uint32_t size = 0;        ///< bytes of the whole block, a multiple of 8
+  std::uint16_t wait_count = 0;  ///< timepoints of other queues to wait for
+  std::uint16_t buffer_count = 0;
+  std::uint16_t written_count = 0;  ///< the first of the buffers
+  std::uint16_t op_count = 1;       ///< for the counter ops_executed
+  std::uint32_t flags = 0;          ///< LaunchFlags
+
+  [[nodiscard]] std::span<Timepoint> waits() noexcept { return {reinterpret_cast<Timepoint*>(this + 1), wait_count}; }
+  [[nodiscard]] std::span<const Timepoint> waits() const noexcept {
+    return {reinterpret_cast<const Timepoint*>(this + 1), wait_count};
+  }
+  [[nodiscard]] std::span<Buffer*> buffers() noexcept {
+    return {reinterpret_cast<Buffer**>(waits().data() + wait_count), buffer_count};
+  }
+  [[nodiscard]] std::span<Buffer* const> buffers() const noexcept {
+    return {reinterpret_cast<Buffer* const*>(waits().data() + wait_count), buffer_count};
+  }
+  [[nodiscard]] void* payload() noexcept { return buffers().data() + buffer_count; }
+  [[nodiscard]] const void* payload() const noexcept { return buffers().data() + buffer_count; }
+};
+static_assert(std::is_trivially_copyable_v<Launch> && sizeof(Launch) % 8 == 0);
+
+enum LaunchFlags : std::uint32_t {
+  kLaunchParallel = 1,      ///< may use the OpenMP pool: only the device thread runs it, and nobody spins meanwhile
+  kLaunchIgnoreFailed = 2,  ///< runs even if a buffer it names has failed (events, overwriting copies)
+  kLaunchOverwrites = 4,    ///< writes the written buffers wholly: on success their failures are cleared
+};
+
+}  // namespace aee

@@ -1,0 +1,198 @@
+// Step: one recorded op, as two streams of 64-bit words.
+//
+// `words` holds every argument in schema order, typed and decodable: what is needed to run the op. `key` holds what
+// identifies it: structure, layouts and the classes of data scalars, but no offsets, no addresses, no data values.
+// Operands are numbered by slot: the place of their Buffer in `slots`, in order of first touch.
+//
+// The first word of an argument is its head:   bits 0-7 Tag | 8-15 dtype | 16-23 rank | 24-31 flags | 32-63 slot or count
+//   kTensor      head, offset, sizes[rank], strides[rank]         (elements)
+//   kHostScalar  head, two words of raw bytes                      (a 0-dim tensor of the host, by value)
+//   kScalar*     head, one word (complex: two)
+//   lists        head with count, then the elements, of which tensors and scalars are arguments themselves
+//   kString      head with byte count, then the bytes, padded
+// A StepWriter belongs to one recorder and is reused: no allocation in steady state. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/runtime/buffer.h"
+#include "ir/op.h"
+
+namespace aee {
+
+enum class Tag : std::uint8_t {
+  kNone = 1,
+  kTensor,
+  kUndefined,
+  kHostScalar,
+  kInt,
+  kDouble,
+  kBool,
+  kScalarInt,
+  kScalarDouble,
+  kScalarBool,
+  kScalarComplex,
+  kIntList,
+  kDoubleList,
+  kBoolList,
+  kScalarList,
+  kTensorList,
+  kString,
+  kDevice,
+  kGenerator,
+};
+
+/// Flags of a tensor argument's head.
+enum TensorFlag : std::uint8_t {
+  kConjugate = 1,
+  kNegative = 2,
+  kWrappedNumber = 4,
+  kWritten = 8,
+  kRequiresGrad = 16,
+};
+
+/// The head word of an argument, packed and unpacked.
+struct Head {
+  Tag tag;
+  std::uint8_t dtype = 0;
+  std::uint8_t rank = 0;
+  std::uint8_t flags = 0;
+  std::uint32_t count = 0;  ///< slot, list length or byte count
+
+  [[nodiscard]] std::uint64_t pack() const noexcept {
+    return static_cast<std::uint64_t>(tag) | std::uint64_t{dtype} << 8 | std::uint64_t{rank} << 16 |
+           std::uint64_t{flags} << 24 | std::uint64_t{count} << 32;
+  }
+  static Head unpack(std::uint64_t word) noexcept {
+    return {static_cast<Tag>(word & 0xff), static_cast<std::uint8_t>(word >> 8), static_cast<std::uint8_t>(word >> 16),
+            static_cast<std::uint8_t>(word >> 24), static_cast<std::uint32_t>(word >> 32)};
+  }
+};
+
+/// A growing array of words that keeps its memory.
+class WordArray {
+ public:
+  void clear() noexcept { size_ = 0; }
+  void push(std::uint64_t word) {
+    if (size_ == capacity_) [[unlikely]] grow(size_ + 1);
+    data_[size_++] = word;
+  }
+  /// Room for `count` more words, uninitialised; the caller fills them.
+  std::uint64_t* extend(std::size_t count) {
+    if (size_ + count > capacity_) [[unlikely]] grow(size_ + count);
+    std::uint64_t* place = data_.get() + size_;
+    size_ += count;
+    return place;
+  }
+  [[nodiscard]] std::span<const std::uint64_t> view() const noexcept { return {data_.get(), size_}; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  void grow(std::size_t least);
+  std::unique_ptr<std::uint64_t[]> data_;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// A buffer that a step touches, and how.
+struct Slot {
+  Buffer* buffer;
+  bool written;
+};
+
+/// Where a view lies in its buffer; sizes and strides in elements.
+struct Placement {
+  std::uint8_t dtype;
+  std::uint8_t flags;  ///< TensorFlags
+  std::uint8_t rank;
+  std::int64_t offset;
+  const std::int64_t* sizes;
+  const std::int64_t* strides;
+};
+
+class StepWriter {
+ public:
+  /// Starts a step of `op` under the interned global state `state`.
+  void begin(const Op& op, std::uint64_t state);
+
+  void none() { both(Head{Tag::kNone}); }
+  void undefined() { both(Head{Tag::kUndefined}); }
+  void device() { both(Head{Tag::kDevice}); }
+  /// A device tensor.
+  void tensor(Buffer* buffer, const Placement& placement);
+  /// A 0-dim host tensor by value: its raw bytes, at most 16, zero padded. `scalar_class` goes to the key.
+  void host_scalar(std::uint8_t dtype, std::uint8_t flags, const std::uint64_t (&bytes)[2], std::uint64_t scalar_class);
+  void integer(std::int64_t value) { value_argument(Tag::kInt, static_cast<std::uint64_t>(value)); }
+  void real(double value);
+  void boolean(bool value) { value_argument(Tag::kBool, value ? 1 : 0); }
+  /// A Scalar; `scalar_class` goes to the key instead of the value if the op's scalars are data.
+  void scalar(Tag tag, std::uint64_t first, std::uint64_t second, std::uint64_t scalar_class);
+  void integers(std::span<const std::int64_t> values);
+  void reals(std::span<const double> values);
+  /// Starts a list of `count` arguments, which follow. Tag: kTensorList, kScalarList or kBoolList.
+  void list(Tag tag, std::size_t count) { both(Head{tag, 0, 0, 0, static_cast<std::uint32_t>(count)}); }
+  void string(std::string_view text);
+  /// A generator. Its state is a buffer that every draw writes, so draws keep program order on all streams.
+  void generator(Buffer* state);
+
+  [[nodiscard]] const Op& op() const noexcept { return *op_; }
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_.view(); }
+  [[nodiscard]] std::span<const std::uint64_t> key() const noexcept { return key_.view(); }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
+  [[nodiscard]] std::span<const Slot> slots() const noexcept { return {slots_.get(), slot_count_}; }
+
+ private:
+  void both(Head head) {
+    const std::uint64_t word = head.pack();
+    words_.push(word);
+    key_word(word);
+  }
+  void value_argument(Tag tag, std::uint64_t value) {
+    both(Head{tag});
+    words_.push(value);
+    key_word(value);
+  }
+  void key_word(std::uint64_t word) {
+    key_.push(word);
+    hash_ = ((hash_ << 5 | hash_ >> 59) ^ word) * 0x9E3779B97F4A7C15u;
+  }
+  std::uint32_t slot_of(Buffer* buffer, std::int64_t offset, bool* shared);
+  void relation(std::uint32_t slot, const Placement& placement);
+  void grow_slots();
+
+  const Op* op_ = nullptr;
+  WordArray words_, key_;
+  std::uint64_t hash_ = 0;
+  std::unique_ptr<Slot[]> slots_;
+  std::unique_ptr<std::int64_t[]> first_offsets_;  // of the operand that first touched the slot, in elements
+  std::size_t slot_count_ = 0, slot_capacity_ = 0;
+};
+
+/// Walks the words of a step.
+class StepReader {
+ public:
+  explicit StepReader(const std::uint64_t* words) noexcept : at_(words) {}
+  [[nodiscard]] Head head() noexcept { return Head::unpack(*at_++); }
+  [[nodiscard]] Head peek() const noexcept { return Head::unpack(*at_); }
+  [[nodiscard]] std::uint64_t word() noexcept { return *at_++; }
+  /// The next `count` words as they stand.
+  const std::uint64_t* skip(std::size_t count) noexcept {
+    const std::uint64_t* place = at_;
+    at_ += count;
+    return place;
+  }
+  [[nodiscard]] const std::uint64_t* position() const noexcept { return at_; }
+
+ private:
+  const std::uint64_t* at_;
+};
+
+/// Class of an integer: what can decide whether an op accepts it, but not the value itself.
+[[nodiscard]] std::uint64_t integer_class(std::int64_t value) noexcept;
+/// Class of a real number, likewise.
+[[nodiscard]] std::uint64_t real_class(double value) noexcept;
+
+}  // namespace aee

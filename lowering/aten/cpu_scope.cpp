@@ -1,0 +1,129 @@
+#include "lowering/aten/cpu_scope.h"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include <ATen/record_function.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include "core/runtime/device.h"
+
+namespace aee {
+namespace {
+
+thread_local Device* scope_device = nullptr;
+
+std::atomic<bool> warnings_pending{false};
+std::mutex warnings_mutex;  // guards warnings
+std::vector<c10::Warning>& warnings() {
+  static auto* const list = new std::vector<c10::Warning>;
+  return *list;
+}
+
+class Collector final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    constexpr std::size_t kMost = 1024;  // a loop that warns must not grow without bound
+    const std::lock_guard guard(warnings_mutex);
+    if (warnings().size() < kMost) warnings().push_back(warning);
+    warnings_pending.store(true, std::memory_order_release);
+  }
+};
+
+Collector& collector() {
+  static auto* const handler = new Collector;
+  return *handler;
+}
+
+// Note [Memory of results]
+// Kernels allocate their results with the CPU allocator. Inside a scope that is the device's arena: results are
+// adopted by buffers without a copy, whether or not an op has an out-variant, and no result touches fresh pages.
+// One block header in front of the data tells its device, so that any thread can free it.
+struct alignas(64) BlockOwner {
+  Device* device;
+};
+
+void free_block(void* data) noexcept {
+  auto* owner = static_cast<BlockOwner*>(data) - 1;
+  owner->device->free(owner);
+}
+
+class ScopeAllocator final : public c10::Allocator {
+ public:
+  explicit ScopeAllocator(c10::Allocator* host) : host_(host) {}
+
+  c10::DataPtr allocate(std::size_t bytes) override {
+    Device* device = scope_device;
+    if (device == nullptr) return host_->allocate(bytes);
+    auto* owner = static_cast<BlockOwner*>(device->allocate(bytes + sizeof(BlockOwner)));
+    owner->device = device;
+    void* data = owner + 1;
+    return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return host_->raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t count) const override { host_->copy_data(to, from, count); }
+
+ private:
+  c10::Allocator* host_;
+};
+
+}  // namespace
+
+struct CpuScope::Saved {
+  c10::impl::LocalDispatchKeySet keys;
+  at::RecordFunctionTLS record;
+  c10::WarningHandler* handler;
+  Device* device;
+  bool grad_mode;
+};
+
+CpuScope::CpuScope(Device& device, Warnings warnings) noexcept {
+  static_assert(sizeof(Saved) <= sizeof(saved_));
+  auto* saved = new (saved_) Saved{c10::impl::tls_local_dispatch_key_set(), {}, nullptr, scope_device,
+                                   c10::GradMode::is_enabled()};
+  saved->record.tls_record_function_enabled_ = at::isRecordFunctionEnabled();
+  saved->handler = c10::WarningUtils::get_warning_handler();
+  const c10::DispatchKeySet excluded = c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset |
+                                       c10::default_excluded_set;
+  c10::impl::PODLocalDispatchKeySet keys{};
+  keys.set_included(c10::default_included_set);
+  keys.set_excluded(excluded);
+  c10::impl::_force_tls_local_dispatch_key_set(keys);
+  at::enableRecordFunction(false);
+  if (warnings == Warnings::kCollect) c10::WarningUtils::set_warning_handler(&collector());
+  scope_device = &device;
+}
+
+CpuScope::~CpuScope() {
+  auto* saved = std::launder(reinterpret_cast<Saved*>(saved_));
+  scope_device = saved->device;
+  c10::WarningUtils::set_warning_handler(saved->handler);
+  at::enableRecordFunction(saved->record.tls_record_function_enabled_);
+  c10::impl::_force_tls_local_dispatch_key_set(saved->keys);
+  if (c10::GradMode::is_enabled() != saved->grad_mode) c10::GradMode::set_enabled(saved->grad_mode);
+  saved->~Saved();
+}
+
+std::vector<c10::Warning> take_warnings() {
+  const std::lock_guard guard(warnings_mutex);
+  warnings_pending.store(false, std::memory_order_release);
+  return std::exchange(warnings(), {});
+}
+
+bool has_warnings() noexcept { return warnings_pending.load(std::memory_order_acquire); }
+
+void install_scope_allocator() {
+  static const bool installed = [] {
+    auto* allocator = new ScopeAllocator(c10::GetAllocator(c10::DeviceType::CPU));
+    c10::SetAllocator(c10::DeviceType::CPU, allocator, /*priority=*/255);
+    return true;
+  }();
+  static_cast<void>(installed);
+}
+
+}  // namespace aee

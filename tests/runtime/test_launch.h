@@ -1,0 +1,116 @@
+// TestLaunch: builds a launch around a closure, for tests. The closure lives on the heap until the launch is discarded,
+// so a test can see by counting closures that every launch was discarded once. One thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/runtime/submit.h"
+
+namespace aee::testing {
+
+/// Memory of eight bytes behind a test buffer.
+struct TestBacking {
+  static std::int64_t& value(Buffer& buffer, Device& device) {
+    if (buffer.backing().object == nullptr) {
+      auto backing = std::make_unique<TestBacking>(TestBacking{&device, device.allocate(sizeof(std::int64_t))});
+      *static_cast<std::int64_t*>(backing->memory) = 0;
+      buffer.backing() = {backing.release(), [](void* object) noexcept {
+                            const std::unique_ptr<TestBacking> owned(static_cast<TestBacking*>(object));
+                            owned->device->free(owned->memory);
+                          }};
+    }
+    return *static_cast<std::int64_t*>(static_cast<TestBacking*>(buffer.backing().object)->memory);
+  }
+
+  Device* device;
+  void* memory;
+};
+
+class TestLaunch {
+ public:
+  explicit TestLaunch(
+      std::function<void()> body = [] {}, std::uint32_t flags = 0)
+      : body_(std::move(body)), flags_(flags) {}
+
+  TestLaunch& writes(const BufferRef& buffer) {
+    buffers_.insert(buffers_.begin() + written_++, buffer);
+    return *this;
+  }
+  TestLaunch& reads(const BufferRef& buffer) {
+    buffers_.push_back(buffer);
+    return *this;
+  }
+  TestLaunch& after(Timepoint point) {
+    waits_.push_back(point);
+    return *this;
+  }
+  TestLaunch& padded(std::size_t bytes) {
+    padding_ = bytes;
+    return *this;
+  }
+
+  /// Submits and waits for room.
+  Timepoint submit(Device& device, QueueId queue) {
+    for (;;) {
+      if (const auto point = try_submit(device, queue)) return *point;
+      device.wait(timepoint(queue, device.completed(queue) < device.submitted(queue) ? device.completed(queue) + 1 : 0),
+                  WaitMode::kHelp);
+    }
+  }
+
+  /// Submits unless the queue refuses; a refused launch leaves nothing behind.
+  std::optional<Timepoint> try_submit(Device& device, QueueId queue) {
+    auto body = std::make_unique<std::function<void()>>(body_);
+    const std::vector<std::uint64_t> block = build(body.get());
+    for (const BufferRef& buffer : buffers_) buffer->retain();
+    Timepoint point;
+    if (device.submit(queue, *reinterpret_cast<const Launch*>(block.data()), &point) == Submitted::kFull) {
+      for (const BufferRef& buffer : buffers_) buffer->release();
+      return std::nullopt;
+    }
+    static_cast<void>(body.release());  // the launch's now
+    return point;
+  }
+
+  static std::string describe(const Launch&) { return "test op at line 1"; }
+
+ private:
+  using Body = std::function<void()>;
+
+  [[nodiscard]] std::vector<std::uint64_t> build(Body* body) const {
+    Launch launch;
+    launch.run = [](Launch& self) { (**static_cast<Body**>(self.payload()))(); };
+    launch.discard = [](Launch& self) noexcept {
+      const std::unique_ptr<Body> owned(*static_cast<Body**>(self.payload()));
+    };
+    launch.describe = &describe;
+    launch.wait_count = static_cast<std::uint16_t>(waits_.size());
+    launch.buffer_count = static_cast<std::uint16_t>(buffers_.size());
+    launch.written_count = static_cast<std::uint16_t>(written_);
+    launch.flags = flags_;
+    const std::size_t size = sizeof launch + 8 * (waits_.size() + buffers_.size() + 1) + padding_;
+    launch.size = static_cast<std::uint32_t>(size);
+    std::vector<std::uint64_t> block(size / 8);
+    auto& copy = *static_cast<Launch*>(std::memcpy(block.data(), &launch, sizeof launch));
+    std::copy(waits_.begin(), waits_.end(), copy.waits().begin());
+    for (std::size_t i = 0; i < buffers_.size(); ++i) copy.buffers()[i] = buffers_[i].get();
+    *static_cast<Body**>(copy.payload()) = body;
+    return block;
+  }
+
+  Body body_;
+  std::uint32_t flags_;
+  std::vector<BufferRef> buffers_;
+  std::vector<Timepoint> waits_;
+  std::ptrdiff_t written_ = 0;
+  std::size_t padding_ = 0;
+};
+
+}  // namespace aee::testing
