@@ -31,12 +31,7 @@ Buffer* resolve_handle(const void* handle, std::size_t* byte_offset) {
   return nullptr;
 }
 
-// The arena that device threads and helpers allocate from. Emulated devices of one process share the first one's: they
-// are one machine's memory.
-void* enter_scope() noexcept {
-  Engine* engine = engine_if_made();
-  return engine == nullptr ? nullptr : new CpuScope(engine->device(0).device(), Warnings::kCollect);
-}
+void* enter_scope() noexcept { return new CpuScope(Warnings::kCollect); }
 
 void leave_scope(void* scope) noexcept { delete static_cast<CpuScope*>(scope); }
 
@@ -45,11 +40,12 @@ Engine& make_engine() {
   if (Engine* made = the_engine.load(std::memory_order_acquire)) return *made;
   return translate_errors([]() -> Engine& {
     watch_forks();
-    install_scope_allocator();
     set_handle_resolver(&resolve_handle);
     hooks.enter = &enter_scope;
     hooks.leave = &leave_scope;
     auto* made = new Engine(Config::from_environment(), hooks);
+    // Emulated devices of one process share the memory of the first: they are one machine.
+    install_scope_allocator(made->device(0).device());
     the_engine.store(made, std::memory_order_release);
     return *made;
   });

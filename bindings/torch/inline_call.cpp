@@ -334,7 +334,7 @@ void call_inline(RecordFrame& frame, torch::jit::Stack& stack) {
 // there, and this thread only waits.
 void run_for_device(DeviceContext& context, QueueId queue, const ThreadState& state, void (*body)(void*), void* data) {
   if (state.threads <= 1) {
-    const CpuScope scope(context.device(), Warnings::kPass);
+    const CpuScope scope(Warnings::kPass);
     if (state.grad_mode != 0) c10::GradMode::set_enabled(true);
     body(data);
     return;

@@ -1,4 +1,6 @@
-// CutReason: why a segment ended. Names, counters and documentation come from cut_reason.inc. Plain values.
+// CutReason: why a segment ended. Names, counters and documentation come from cut_reason.inc.
+//
+// The engine's cut policy gives one with every cut; Metrics counts them. Plain values, no threads, nothing owned.
 #pragma once
 
 #include <cstddef>

@@ -242,6 +242,11 @@ void Arena::free(void* block) noexcept {
   --size_class.blocks_out;
 }
 
+bool Arena::owns(const void* address) const noexcept {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return byte >= impl_->base && byte < impl_->base + (impl_->page_count << kPageBits);
+}
+
 void Arena::trim() noexcept {
   const std::lock_guard guard(impl_->pages_lock);
   for (std::size_t index = 0; index < kClassCount; ++index) {

@@ -26,6 +26,8 @@ class Arena {
   [[nodiscard]] void* allocate(std::size_t bytes);
   /// Returns a block of allocate(); null is ignored.
   void free(void* block) noexcept;
+  /// Whether an address lies in memory of this arena.
+  [[nodiscard]] bool owns(const void* address) const noexcept;
   /// Gives cached memory back to the system.
   void trim() noexcept;
   [[nodiscard]] ArenaStats stats() const noexcept;

@@ -48,6 +48,8 @@ class Device {
   /// Raw device memory, 64-byte aligned; throws Error(kOutOfMemory).
   [[nodiscard]] virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* memory) noexcept = 0;
+  /// Whether an address lies in memory that allocate() gives.
+  [[nodiscard]] virtual bool owns(const void* memory) const noexcept = 0;
   /// Gives cached memory back.
   virtual void trim() noexcept = 0;
   /// Bytes got from the system, now and at most.

@@ -27,6 +27,7 @@ class Emulator final : public Device {
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] void* allocate(std::size_t bytes) override;
   void free(void* memory) noexcept override { arena_.free(memory); }
+  [[nodiscard]] bool owns(const void* memory) const noexcept override { return arena_.owns(memory); }
   void trim() noexcept override { arena_.trim(); }
   void memory_reserved(std::uint64_t* now, std::uint64_t* peak) const noexcept override;
 

@@ -48,7 +48,8 @@ EmulatorShared::EmulatorShared(const Config& config, Metrics& the_metrics, const
     : metrics(the_metrics),
       hooks(the_hooks),
       hostility(config),
-      launch_cost(static_cast<std::int64_t>(config.launch_cost_us * 1e3)) {}
+      launch_cost(static_cast<std::int64_t>(config.launch_cost_us * 1e3)),
+      one_core(std::thread::hardware_concurrency() == 1) {}
 
 EmulatorQueue& EmulatorShared::queue(std::uint64_t id) const {
   EmulatorQueue* found = id < kMaxQueues ? queues[id].load(std::memory_order_acquire) : nullptr;

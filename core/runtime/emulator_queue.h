@@ -36,6 +36,7 @@ struct EmulatorShared {
   const ThreadHooks hooks;
   const Hostility hostility;
   const std::chrono::nanoseconds launch_cost;
+  const bool one_core;  ///< spinning would only keep others from the core
   std::atomic<bool> stopping{false};
   std::atomic<int> parallel_running{0};  ///< launches with kLaunchParallel that run now: nobody spins meanwhile
   std::array<std::atomic<EmulatorQueue*>, kMaxQueues> queues{};
@@ -43,7 +44,9 @@ struct EmulatorShared {
   /// The queue of that number; it must be open.
   [[nodiscard]] EmulatorQueue& queue(std::uint64_t id) const;
   /// Whether a spinning loop may go on.
-  [[nodiscard]] bool may_spin() const noexcept { return parallel_running.load(std::memory_order_relaxed) == 0; }
+  [[nodiscard]] bool may_spin() const noexcept {
+    return !one_core && parallel_running.load(std::memory_order_relaxed) == 0;
+  }
 };
 
 class EmulatorQueue {

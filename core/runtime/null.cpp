@@ -1,6 +1,5 @@
 #include "core/runtime/null.h"
 
-#include <cstdlib>
 #include <cstring>
 
 #include "core/base/config.h"
@@ -14,15 +13,7 @@
 namespace aee {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
 constexpr std::chrono::microseconds kHostSpin{50};
-
-/// In the bytes before an allocation.
-struct AllocationHeader {
-  void* block;
-  std::size_t bytes;
-};
-static_assert(sizeof(AllocationHeader) <= kAlignment);
 
 /// Treats the launch as run. It may change its block, so it gets a copy, as in a real queue.
 void complete_copy(const Launch& launch, Metrics& metrics) {
@@ -50,32 +41,14 @@ NullDevice::NullDevice(const Config& config, Metrics& metrics, const ThreadHooks
 }
 
 void* NullDevice::allocate(std::size_t bytes) {
-  void* block = bytes <= SIZE_MAX - 2 * kAlignment ? std::calloc(1, bytes + 2 * kAlignment) : nullptr;
-  if (block == nullptr) {
-    fail(ErrorKind::kOutOfMemory, "the system has no ", bytes, " bytes of memory for the device");
-  }
-  const auto address = (reinterpret_cast<std::uintptr_t>(block) + 2 * kAlignment - 1) & ~(kAlignment - 1);
-  auto* memory = reinterpret_cast<std::byte*>(address);
-  const AllocationHeader header{block, bytes};
-  std::memcpy(memory - sizeof header, &header, sizeof header);
-  const std::uint64_t now = reserved_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  std::uint64_t peak = reserved_peak_.load(std::memory_order_relaxed);
-  while (peak < now && !reserved_peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
-  return memory;
-}
-
-void NullDevice::free(void* memory) noexcept {
-  if (memory == nullptr) return;
-  AllocationHeader header;
-  std::memcpy(&header, static_cast<std::byte*>(memory) - sizeof header, sizeof header);
-  reserved_.fetch_sub(header.bytes, std::memory_order_relaxed);
-  std::free(header.block);
+  void* memory = arena_.allocate(bytes);
+  return std::memset(memory, 0, bytes);
 }
 
 void NullDevice::memory_reserved(std::uint64_t* now, std::uint64_t* peak) const noexcept {
-  *now = reserved_.load(std::memory_order_relaxed);
-  *peak = reserved_peak_.load(std::memory_order_relaxed);
+  const ArenaStats stats = arena_.stats();
+  *now = stats.reserved;
+  *peak = stats.reserved_peak;
 }
 
 NullDevice::Queue& NullDevice::queue(std::uint64_t id) const {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "core/base/spin_lock.h"
+#include "core/runtime/arena.h"
 #include "core/runtime/device.h"
 #include "core/runtime/timeline.h"
 
@@ -20,8 +21,9 @@ class NullDevice final : public Device {
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept override { return capabilities_; }
   [[nodiscard]] void* allocate(std::size_t bytes) override;
-  void free(void* memory) noexcept override;
-  void trim() noexcept override {}
+  void free(void* memory) noexcept override { arena_.free(memory); }
+  [[nodiscard]] bool owns(const void* memory) const noexcept override { return arena_.owns(memory); }
+  void trim() noexcept override { arena_.trim(); }
   void memory_reserved(std::uint64_t* now, std::uint64_t* peak) const noexcept override;
 
   QueueId open_queue() override;
@@ -42,7 +44,7 @@ class NullDevice final : public Device {
   Capabilities capabilities_;
   Metrics& metrics_;
   const ThreadHooks hooks_;
-  std::atomic<std::uint64_t> reserved_{0}, reserved_peak_{0};
+  Arena arena_;
   std::mutex opening_;  // guards the making of queues
   std::atomic<std::size_t> opened_{0};
   std::array<std::unique_ptr<Queue>, kMaxQueues> queues_;

@@ -16,7 +16,7 @@
 namespace aee {
 namespace {
 
-thread_local Device* scope_device = nullptr;
+thread_local bool in_scope = false;
 
 std::atomic<bool> warnings_pending{false};
 std::mutex warnings_mutex;  // guards warnings
@@ -43,33 +43,29 @@ Collector& collector() {
 // Note [Memory of results]
 // Kernels allocate their results with the CPU allocator. Inside a scope that is the device's arena: results are
 // adopted by buffers without a copy, whether or not an op has an out-variant, and no result touches fresh pages.
-// One block header in front of the data tells its device, so that any thread can free it.
-struct alignas(64) BlockOwner {
-  Device* device;
-};
+// Any thread may free such a block; a raw pointer tells by its address which allocator it came from.
+Device* scope_memory = nullptr;            // set once, before the first scope
+c10::Allocator* host_allocator = nullptr;  // likewise
 
-void free_block(void* data) noexcept {
-  auto* owner = static_cast<BlockOwner*>(data) - 1;
-  owner->device->free(owner);
+void free_block(void* data) noexcept { scope_memory->free(data); }
+
+void free_any(void* data) noexcept {
+  if (scope_memory->owns(data)) {
+    scope_memory->free(data);
+  } else {
+    host_allocator->raw_deleter()(data);
+  }
 }
 
 class ScopeAllocator final : public c10::Allocator {
  public:
-  explicit ScopeAllocator(c10::Allocator* host) : host_(host) {}
-
   c10::DataPtr allocate(std::size_t bytes) override {
-    Device* device = scope_device;
-    if (device == nullptr) return host_->allocate(bytes);
-    auto* owner = static_cast<BlockOwner*>(device->allocate(bytes + sizeof(BlockOwner)));
-    owner->device = device;
-    void* data = owner + 1;
+    if (!in_scope) return host_allocator->allocate(bytes);
+    void* data = scope_memory->allocate(bytes);
     return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return host_->raw_deleter(); }
-  void copy_data(void* to, const void* from, std::size_t count) const override { host_->copy_data(to, from, count); }
-
- private:
-  c10::Allocator* host_;
+  c10::DeleterFnPtr raw_deleter() const override { return &free_any; }
+  void copy_data(void* to, const void* from, std::size_t count) const override { default_copy_data(to, from, count); }
 };
 
 }  // namespace
@@ -78,13 +74,13 @@ struct CpuScope::Saved {
   c10::impl::LocalDispatchKeySet keys;
   at::RecordFunctionTLS record;
   c10::WarningHandler* handler;
-  Device* device;
+  bool in_scope;
   bool grad_mode;
 };
 
-CpuScope::CpuScope(Device& device, Warnings warnings) noexcept {
+CpuScope::CpuScope(Warnings warnings) noexcept {
   static_assert(sizeof(Saved) <= sizeof(saved_));
-  auto* saved = new (saved_) Saved{c10::impl::tls_local_dispatch_key_set(), {}, nullptr, scope_device,
+  auto* saved = new (saved_) Saved{c10::impl::tls_local_dispatch_key_set(), {}, nullptr, in_scope,
                                    c10::GradMode::is_enabled()};
   saved->record.tls_record_function_enabled_ = at::isRecordFunctionEnabled();
   saved->handler = c10::WarningUtils::get_warning_handler();
@@ -96,12 +92,12 @@ CpuScope::CpuScope(Device& device, Warnings warnings) noexcept {
   c10::impl::_force_tls_local_dispatch_key_set(keys);
   at::enableRecordFunction(false);
   if (warnings == Warnings::kCollect) c10::WarningUtils::set_warning_handler(&collector());
-  scope_device = &device;
+  in_scope = true;
 }
 
 CpuScope::~CpuScope() {
   auto* saved = std::launder(reinterpret_cast<Saved*>(saved_));
-  scope_device = saved->device;
+  in_scope = saved->in_scope;
   c10::WarningUtils::set_warning_handler(saved->handler);
   at::enableRecordFunction(saved->record.tls_record_function_enabled_);
   c10::impl::_force_tls_local_dispatch_key_set(saved->keys);
@@ -117,13 +113,10 @@ std::vector<c10::Warning> take_warnings() {
 
 bool has_warnings() noexcept { return warnings_pending.load(std::memory_order_acquire); }
 
-void install_scope_allocator() {
-  static const bool installed = [] {
-    auto* allocator = new ScopeAllocator(c10::GetAllocator(c10::DeviceType::CPU));
-    c10::SetAllocator(c10::DeviceType::CPU, allocator, /*priority=*/255);
-    return true;
-  }();
-  static_cast<void>(installed);
+void install_scope_allocator(Device& device) {
+  scope_memory = &device;
+  host_allocator = c10::GetAllocator(c10::DeviceType::CPU);
+  c10::SetAllocator(c10::DeviceType::CPU, new ScopeAllocator, /*priority=*/255);
 }
 
 }  // namespace aee

@@ -12,15 +12,14 @@
 
 namespace aee {
 
-class Device;
+class Device;  // core/runtime/device.h
 
 /// Whether warnings raised in a scope go to the list of pending warnings or straight to the caller's handler.
 enum class Warnings : unsigned char { kCollect, kPass };
 
 class CpuScope {
  public:
-  /// `device`: whose memory kernels get for their results.
-  CpuScope(Device& device, Warnings warnings) noexcept;
+  explicit CpuScope(Warnings warnings) noexcept;
   ~CpuScope();
   CpuScope(const CpuScope&) = delete;
   CpuScope& operator=(const CpuScope&) = delete;
@@ -35,7 +34,7 @@ class CpuScope {
 /// Whether there are any; cheap.
 [[nodiscard]] bool has_warnings() noexcept;
 
-/// Makes CPU allocations inside scopes come from the device's arena. Once per process.
-void install_scope_allocator();
+/// Makes CPU allocations inside scopes come from the memory of `device`, which must live as long as the process. Once.
+void install_scope_allocator(Device& device);
 
 }  // namespace aee

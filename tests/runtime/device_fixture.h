@@ -58,9 +58,10 @@ class DeviceTest : public ::testing::TestWithParam<DeviceCase> {
   QueueId first_, second_;
 };
 
-#define AEE_SKIP_IF_NOTHING_RUNS()                                                                                   \
-  if (runs_nothing()) GTEST_SKIP() << "the null device runs nothing, so there are no values, failures or queues to " \
-                                      "see"
+#define AEE_SKIP_IF_NOTHING_RUNS()                                                               \
+  if (runs_nothing())                                                                            \
+  GTEST_SKIP() << "the null device runs nothing, so there are no values, failures or queues to " \
+                  "see"
 
 inline auto every_device() {
   std::vector<DeviceCase> cases;
