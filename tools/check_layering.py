@@ -19,7 +19,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "lowering/llvm": ("core/base", "ir"),
     "lowering/stablehlo": ("core/base", "ir"),
     "core/engine": ("core/base", "core/runtime", "ir", "cache", "lowering/llvm", "lowering/stablehlo"),
-    "lowering/aten": ("core/base", "core/runtime", "ir"),
+    "lowering/aten": ("core/base", "core/runtime", "ir", "cache"),
     "bindings/torch": ("core/base", "core/runtime", "ir", "cache", "core/engine", "lowering/aten"),
     "bindings/python": ("core/base", "core/runtime", "ir", "cache", "core/engine", "lowering/aten", "bindings/torch"),
 }
@@ -38,7 +38,7 @@ MIRRORS: dict[str, str] = {
 }
 
 # Third-party headers -> the only places (beginnings of paths) that may include them.
-TORCH_PLACES = ("lowering/aten/", "bindings/", "tests/aten/", "tests/torch/", "bench/torch_")
+TORCH_PLACES = ("lowering/aten/", "bindings/", "tests/aten/", "tests/torch/", "bench/")
 DOORS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("PyTorch", r"(ATen|c10|torch|caffe2)/", TORCH_PLACES),
     ("Python", r"(Python\.h|frameobject\.h|pybind11/|internal/pycore_)", ("bindings/python/",)),

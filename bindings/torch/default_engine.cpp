@@ -59,7 +59,9 @@ ThreadContext::ThreadContext() : memo(kMemoBytes) {
 }
 
 ThreadContext::~ThreadContext() {
-  if (!forked_child()) forget_layouts(*this);
+  if (forked_child()) return;
+  forget_layouts(*this);
+  if (watched) engine_if_made()->forget(hits);
 }
 
 Engine& engine() {
@@ -73,7 +75,17 @@ Engine& engine() {
 Engine* engine_if_made() noexcept { return the_engine.load(std::memory_order_acquire); }
 
 ThreadContext& thread_context() {
+  // Resolved by an offset from the thread pointer, not by a call; dlopen has room for one pointer.
+  [[gnu::tls_model("initial-exec")]] static thread_local ThreadContext* current = nullptr;
+  if (current != nullptr) [[likely]] return *current;
   static thread_local ThreadContext context;
+  current = &context;
+  if (Engine* made = engine_if_made()) {
+    made->watch(context.hits);
+    context.watched = true;
+  } else {
+    current = nullptr;  // look again once there is an engine to be watched by
+  }
   return context;
 }
 

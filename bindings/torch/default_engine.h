@@ -31,6 +31,8 @@ struct ThreadContext {
   StepWriter step;
   LayoutMemo memo;
   StepLauncher launcher;
+  HitCounter hits;
+  bool watched = false;  ///< the engine reads `hits`
   std::uint64_t verify_count = 0;
   std::array<bool, kMaxDevices> launched{};         ///< launches of this thread may refer to its memo
 };

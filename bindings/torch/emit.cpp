@@ -23,21 +23,20 @@ StepPayload payload_of(const RecordFrame& frame, const LayoutEntry& layouts) {
 namespace detail {
 
 LayoutEntry* lookup(RecordFrame& frame) {
-  Metrics& metrics = engine().metrics();
   const bool dynamic = frame.op.has(kDynamic | kInline) || (frame.list_of_masks && frame.op.has(kDynamicForMasks));
   if (!frame.recordable || dynamic) {
-    metrics.cut(dynamic ? CutReason::kDynamicShape : CutReason::kFirstSighting);
+    engine().metrics().cut(dynamic ? CutReason::kDynamicShape : CutReason::kFirstSighting);
     return nullptr;
   }
   LayoutEntry* layouts = frame.thread.memo.find(frame.step.key(), frame.step.hash());
   if (layouts == nullptr) {
+    Metrics& metrics = engine().metrics();
     metrics.layout_misses.add();
     metrics.cut(CutReason::kFirstSighting);
     return nullptr;
   }
   const std::uint64_t every = engine().config().verify;
   if (every != 0 && ++frame.thread.verify_count % every == 0) [[unlikely]] return nullptr;
-  metrics.layout_hits.add();
   return layouts;
 }
 
@@ -80,11 +79,7 @@ Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), la
   });
   frame.thread.launched[static_cast<std::size_t>(device)] = true;
   ++layouts.hits;
-  Metrics& metrics = the_engine.metrics();
-  metrics.ops_recorded.add();
-  metrics.segments_launched.add();
-  metrics.segment_hits.add();
-  metrics.cut(CutReason::kOpByOp);
+  frame.thread.hits.count();
 }
 
 at::Tensor Emission::result(std::size_t index) {

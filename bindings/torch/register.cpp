@@ -2,6 +2,7 @@
 #include <torch/library.h>
 
 #include "bindings/torch/boxed.h"
+#include "bindings/torch/composites.h"
 #include "bindings/torch/native_ops.h"
 #include "bindings/torch/typed.h"
 
@@ -13,10 +14,20 @@ void refuse(const c10::OperatorHandle& handle, c10::DispatchKeySet keys, torch::
                               " tensors: the device neuron has dense tensors only; use .to_dense() or the CPU");
 }
 
+void install_composites(torch::Library& library) {
+  install_dropout(library);
+  install_recurrent(library);
+  install_value_checks(library);
+}
+
 }  // namespace
 }  // namespace aee
 
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) { aee::install_composites(library); }
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
+  aee::install_composites(library);
+  aee::install_histc(library);
   aee::install_native(library);
   aee::install_typed(library);
   aee::install_boxed(library);

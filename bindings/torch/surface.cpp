@@ -19,6 +19,7 @@ thread_local int adaptive_choice = -1;
 
 std::vector<std::pair<std::string_view, std::uint64_t>> metrics() {
   Engine& the_engine = engine();
+  the_engine.collect_hits();
   auto values = the_engine.metrics().snapshot();
   const std::uint64_t recorded = the_engine.metrics().ops_recorded.value();
   const std::uint64_t executed = the_engine.metrics().ops_executed.value();
@@ -26,7 +27,10 @@ std::vector<std::pair<std::string_view, std::uint64_t>> metrics() {
   return values;
 }
 
-void reset_metrics() { engine().metrics().reset(); }
+void reset_metrics() {
+  engine().collect_hits();
+  engine().metrics().reset();
+}
 
 bool set_adaptive(bool enabled) {
   const bool before = is_adaptive();

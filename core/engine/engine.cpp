@@ -16,6 +16,29 @@ Engine::Engine(Config config, const ThreadHooks& hooks) : config_(std::move(conf
   }
 }
 
+void Engine::watch(HitCounter& counter) {
+  const std::lock_guard guard(counters_mutex_);
+  counters_.push_back(&counter);
+}
+
+void Engine::forget(HitCounter& counter) {
+  collect_hits();
+  const std::lock_guard guard(counters_mutex_);
+  std::erase(counters_, &counter);
+}
+
+void Engine::collect_hits() {
+  const std::lock_guard guard(counters_mutex_);
+  for (HitCounter* counter : counters_) {
+    const std::uint64_t hits = counter->collect();
+    metrics_.ops_recorded.add(hits);
+    metrics_.layout_hits.add(hits);
+    metrics_.segments_launched.add(hits);
+    metrics_.segment_hits.add(hits);
+    metrics_.cuts[static_cast<std::size_t>(CutReason::kOpByOp)].add(hits);
+  }
+}
+
 void Engine::synchronize() {
   drain();
   for (const auto& device : devices_) device->synchronize();

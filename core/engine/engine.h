@@ -4,11 +4,13 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "core/base/config.h"
 #include "core/base/metrics.h"
 #include "core/engine/device_context.h"
+#include "core/engine/hit_counter.h"
 
 namespace aee {
 
@@ -17,7 +19,12 @@ class Engine {
   Engine(Config config, const ThreadHooks& hooks);
 
   [[nodiscard]] const Config& config() const noexcept { return config_; }
+  /// The counters to add to; read them after collect_hits().
   [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
+  /// Makes the counters count what recorders did. `counter` lives until forget(), which collects it for the last time.
+  void watch(HitCounter& counter);
+  void forget(HitCounter& counter);
+  void collect_hits();
   [[nodiscard]] int device_count() const noexcept { return static_cast<int>(devices_.size()); }
   /// Undefined unless 0 <= index < device_count().
   [[nodiscard]] DeviceContext& device(int index) noexcept { return *devices_[static_cast<std::size_t>(index)]; }
@@ -30,6 +37,8 @@ class Engine {
   Config config_;
   Metrics metrics_;
   std::vector<std::unique_ptr<DeviceContext>> devices_;
+  std::mutex counters_mutex_;  // guards counters_
+  std::vector<HitCounter*> counters_;
 };
 
 }  // namespace aee

@@ -1,5 +1,6 @@
 #include "core/engine/step_launch.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -8,16 +9,20 @@ namespace {
 
 // The last uses on other queues that this launch must come after: one timepoint a queue is enough.
 struct Waits {
-  std::array<std::uint64_t, kMaxQueues> sequence{};
+  std::array<Timepoint, kMaxQueues> points;  // the first `count`
   std::size_t count = 0;
 };
 
 void collect_wait(const DeviceContext& context, QueueId queue, const Buffer& buffer, Waits& waits) {
   const Timepoint last = buffer.last_use();
-  if (last.queue == queue || context.reached(last)) return;
-  std::uint64_t& sequence = waits.sequence[last.queue];
-  if (sequence == 0) ++waits.count;
-  if (last.sequence > sequence) sequence = last.sequence;
+  if (last.queue == queue || context.reached(last)) [[likely]] return;
+  for (std::size_t i = 0; i < waits.count; ++i) {
+    Timepoint& point = waits.points[i];
+    if (point.queue != last.queue) continue;
+    if (last.sequence > point.sequence) point = last;
+    return;
+  }
+  waits.points[waits.count++] = last;
 }
 
 }  // namespace
@@ -25,7 +30,7 @@ void collect_wait(const DeviceContext& context, QueueId queue, const Buffer& buf
 Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const StepWriter& step,
                                std::span<Buffer* const> fresh, const StepCode& code) {
   const std::span<const Slot> slots = step.slots();
-  Waits waits;
+  Waits waits;  // NOLINT: points are set before they are read
   for (const Slot& slot : slots) collect_wait(context, queue, *slot.buffer, waits);
   const std::size_t buffers = fresh.size() + slots.size();
   const std::size_t head_words = sizeof(Launch) / 8 + waits.count + buffers;
@@ -41,10 +46,7 @@ Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const Step
   launch.wait_count = static_cast<std::uint16_t>(waits.count);
   launch.buffer_count = static_cast<std::uint16_t>(buffers);
 
-  std::size_t at = 0;
-  for (std::size_t i = 0; waits.count != 0 && i < kMaxQueues; ++i) {
-    if (waits.sequence[i] != 0) launch.waits()[at++] = timepoint(static_cast<QueueId>(i), waits.sequence[i]);
-  }
+  std::copy_n(waits.points.begin(), waits.count, launch.waits().begin());
   Buffer** place = launch.buffers().data();
   for (Buffer* buffer : fresh) *place++ = buffer;
   for (const Slot& slot : slots) {

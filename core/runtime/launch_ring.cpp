@@ -98,7 +98,7 @@ LaunchRing::Header LaunchRing::oldest() noexcept {
 Launch& LaunchRing::front() noexcept {
   const Header header = oldest();
   std::byte* content = at(head_.load(std::memory_order_relaxed) + sizeof header);
-  if (header.kind == Kind::kHeap) std::memcpy(&content, content, sizeof content);
+  if (header.kind == Kind::kHeap) std::memcpy(&content, content, sizeof(std::byte*));
   return *reinterpret_cast<Launch*>(content);
 }
 

@@ -108,6 +108,17 @@ TEST(Arena, TrimmedAddressesServeOtherSizes) {
   arena.free(large);
 }
 
+TEST(Arena, OwnsItsBlocksAndNothingElse) {
+  Arena arena, other;
+  const int local = 0;
+  auto* block = static_cast<std::byte*>(arena.allocate(100));
+  EXPECT_TRUE(arena.owns(block));
+  EXPECT_TRUE(arena.owns(block + 99));
+  EXPECT_FALSE(other.owns(block));
+  EXPECT_FALSE(arena.owns(&local));
+  EXPECT_FALSE(arena.owns(nullptr));
+}
+
 TEST(Arena, RefusesWhatNoSystemHas) {
   Arena arena;
   for (const std::size_t bytes : {std::size_t{1} << 50, SIZE_MAX}) {

@@ -222,8 +222,10 @@ TEST_P(DeviceConformance, MemoryIsAlignedAndWritable) {
     void* memory = device_->allocate(bytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 64, 0U);
     std::memset(memory, 0xAB, bytes);
+    EXPECT_TRUE(device_->owns(memory));
     device_->free(memory);
   }
+  EXPECT_FALSE(device_->owns(&metrics_));
   device_->free(nullptr);
   std::uint64_t now = 0, peak = 0;
   device_->memory_reserved(&now, &peak);

@@ -61,7 +61,7 @@ def test_layering_passes_what_the_table_allows(tmp_path):
         ("ir/a.h", OVERVIEW + "int x;\n" * 500, "at most 500"),
         ("ir/a.h", OVERVIEW + "// TO" + "DO later\n", "file an issue"),
         ("ir/a.h", OVERVIEW + "#if 0\n#endif\n", "no dead code"),
-        ("ir/a.h", OVERVIEW + "#ifdef __AVX2__\n#endif\n", "write a stub"),
+        ("ir/a.h", OVERVIEW + "#ifdef __AVX2__\n#endif\n", "an absent thing"),
         ("ir/a.h", OVERVIEW + "int x; \n", "blank at the end"),
         ("ir/forgotten.cpp", "int x;\n", "is not listed in ir/CMakeLists.txt"),
         ("ir/CMakeLists.txt", "file(GL" + "OB sources *.cpp)\n", "list the sources"),

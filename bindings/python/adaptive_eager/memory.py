@@ -9,7 +9,8 @@ from adaptive_eager import _C
 from adaptive_eager.device import index_of
 
 _MIB = 1 << 20
-_limits: dict[int, float] = {}
+_fractions: dict[int, float] = {}
+_capacities: dict[int, int] = {}  # bytes of a device before the first limit
 
 
 def empty_cache() -> None:
@@ -76,13 +77,14 @@ def set_per_process_memory_fraction(fraction: float, device: torch.types.Device 
     if not 0.0 <= fraction <= 1.0:
         raise ValueError(f"memory fraction must be between 0 and 1, but got: {fraction}")
     index = index_of(device)
-    _C.set_limit(int(fraction * mem_get_info(index)[1]), index)
-    _limits[index] = fraction
+    capacity = _capacities.setdefault(index, mem_get_info(index)[1])
+    _C.set_limit(int(fraction * capacity), index)
+    _fractions[index] = fraction
 
 
 def get_per_process_memory_fraction(device: torch.types.Device = None) -> float:
     """The part of a device's memory that this process is limited to."""
-    return _limits.get(index_of(device), 1.0)
+    return _fractions.get(index_of(device), 1.0)
 
 
 def memory_summary(device: torch.types.Device = None, abbreviated: bool = False) -> str:

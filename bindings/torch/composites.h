@@ -1,0 +1,25 @@
+// Composites: operators without a kernel of their own whose PyTorch implementation looks at the device and would not
+// do on `neuron` what it does on the CPU. Each file replaces some of them with a composite of differentiable operators
+// that makes the CPU's choice, so that forward and backward have the CPU's bits; the operators it calls are recorded
+// like any other.
+//
+// register.cpp calls each function once for the key PrivateUse1 and once for AutogradPrivateUse1: a composite under the
+// first key only would cut the graph (gradients would be missing), under the second only it would be lost in inference
+// mode. Nothing here has state or owns anything; the kernels run on the calling thread.
+#pragma once
+
+#include <torch/library.h>
+
+namespace aee {
+
+/// dropout: the CPU draws with bernoulli_ and multiplies, other devices call native_dropout.
+void install_dropout(torch::Library& library);
+/// lstm, gru, rnn_tanh, rnn_relu, lstm_cell, gru_cell: oneDNN or the CPU's cells, never fused cells.
+void install_recurrent(torch::Library& library);
+/// quantile, nanquantile, one_hot: the CPU's checks of values.
+void install_value_checks(torch::Library& library);
+
+/// histc, which counts integers too here. For PrivateUse1 only: it is no composite.
+void install_histc(torch::Library& library);
+
+}  // namespace aee
