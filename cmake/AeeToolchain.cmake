@@ -33,4 +33,9 @@ if(AEE_SANITIZE)
   target_compile_options(aee_flags INTERFACE -fsanitize=${AEE_SANITIZE} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
   target_link_options(aee_flags INTERFACE -fsanitize=${AEE_SANITIZE})
+  # GCC 12's thread sanitizer cannot place its shadow where kernels of today randomise addresses that much.
+  execute_process(COMMAND setarch --addr-no-randomize true RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed EQUAL 0)
+    set(CMAKE_CROSSCOMPILING_EMULATOR setarch --addr-no-randomize)
+  endif()
 endif()

@@ -2,6 +2,7 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 
 #include "bindings/python/source_line.h"
@@ -19,6 +20,13 @@ void* release_gil() noexcept {
 }
 void retake_gil(void* state) noexcept {
   if (state != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+}
+
+// Through Python's warnings, as eager does; raises where the user made them errors.
+void emit_python_warnings(const std::vector<c10::Warning>& warnings) {
+  if (!Py_IsInitialized()) return;
+  torch::PyWarningHandler handler;
+  for (const c10::Warning& warning : warnings) c10::warn(warning);
 }
 
 py::dict metrics_dict() {
@@ -47,7 +55,8 @@ py::list config_rows() {
 PYBIND11_MODULE(_C, module) {
   using namespace aee;
   const py::call_guard<py::gil_scoped_release> no_gil;
-  set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line});
+  set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line,
+                      &emit_python_warnings});
   module.def("is_available", [] { return count_devices() > 0; });
   module.def("device_count", &count_devices);
   module.def("current_device", &current_device_index);

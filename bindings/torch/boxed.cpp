@@ -48,7 +48,7 @@ class BoxedKernel final : public c10::OperatorKernel {
 // Composite operators whose composite kernel looks at the device: the CPU's own choice is made on CPU tensors.
 bool composite_by_device(const std::string& name) {
   static const char* const kNames[] = {"aten::convolution_overrideable",          "aten::convolution_backward_overrideable",
-                                       "aten::conj_physical_", "aten::convolution", "aten::convolution_backward"};
+                                       "aten::conj_physical_", "aten::mode.values"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

@@ -1,5 +1,4 @@
 #include <ATen/Functions.h>
-#include <ATen/NamedTensorUtils.h>
 
 #include "bindings/torch/composites.h"
 
@@ -8,22 +7,13 @@ namespace {
 
 using at::Tensor;
 
-Tensor drop(const Tensor& input, double p, bool train) {
+Tensor dropout(const Tensor& input, double p, bool train) {
   TORCH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (p == 0 || !train || input.sym_numel() == 0) return input;
   if (p == 1) return input.mul(at::zeros({}, input.options()));
   Tensor noise = at::empty_like(input);
   noise.bernoulli_(1 - p).div_(1 - p);
   return input.mul(noise);
-}
-
-Tensor dropout(const Tensor& input, double p, bool train) {
-  const Tensor result = [&] {
-    const at::NoNamesGuard guard;
-    return drop(input, p, train);
-  }();
-  at::namedinference::propagate_names(result, input);
-  return result;
 }
 
 }  // namespace

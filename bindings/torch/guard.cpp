@@ -57,6 +57,7 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
     emit_warnings();
   }
   void synchronizeDevice(c10::DeviceIndex device) const override { synchronize_device(device); }
+  c10::DeviceCapability getDeviceCapability(c10::Device) const override { return {}; }
   bool isStreamCapturing(const c10::Stream&) const override { return false; }
   void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
 

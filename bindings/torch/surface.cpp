@@ -6,6 +6,7 @@
 #include "bindings/torch/generator.h"
 #include "bindings/torch/source_line.h"
 #include "bindings/torch/streams.h"
+#include "bindings/torch/warnings.h"
 #include "core/base/fork.h"
 #include "lowering/aten/step_run.h"
 
@@ -73,6 +74,7 @@ void set_language_hooks(const LanguageHooks& hooks) noexcept {
   set_wait_hooks(hooks.block, hooks.unblock);
   set_source_hook(hooks.current_source);
   set_source_describer(hooks.describe_source);
+  set_warning_emitter(hooks.emit_warnings);
 }
 
 }  // namespace aee

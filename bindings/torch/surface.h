@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <ATen/core/Generator.h>
+#include <c10/util/Exception.h>
 
 #include "core/base/export.h"
 
@@ -53,6 +54,7 @@ struct LanguageHooks {
   void (*unblock)(void*) noexcept = nullptr;
   std::uint64_t (*current_source)() noexcept = nullptr;
   std::string (*describe_source)(std::uint64_t) = nullptr;
+  void (*emit_warnings)(const std::vector<c10::Warning>&) = nullptr;  ///< may throw the language's exceptions
 };
 AEE_API void set_language_hooks(const LanguageHooks& hooks) noexcept;
 

@@ -1,14 +1,17 @@
-// Warnings that kernels raised on device threads, given to the caller's handler (Python's warnings) at sync points.
+// Warnings that kernels raised on device threads, given to the language's warnings at sync points. Any thread.
 #pragma once
 
 #include "lowering/aten/cpu_scope.h"
 
 namespace aee {
 
-/// Re-emits what was collected. The handler may raise.
+/// How a language emits warnings; null: by the handler of the calling thread.
+using EmitWarnings = void (*)(const std::vector<c10::Warning>& warnings);
+void set_warning_emitter(EmitWarnings emit) noexcept;
+/// Emits what was collected. May throw if the user made warnings errors.
+void emit_collected_warnings();
 inline void emit_warnings() {
-  if (!has_warnings()) [[likely]] return;
-  for (const c10::Warning& warning : take_warnings()) c10::warn(warning);
+  if (has_warnings()) [[unlikely]] emit_collected_warnings();
 }
 
 }  // namespace aee

@@ -1,7 +1,7 @@
 #include "core/engine/step_launch.h"
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace aee {
@@ -9,7 +9,7 @@ namespace {
 
 // The last uses on other queues that this launch must come after: one timepoint a queue is enough.
 struct Waits {
-  std::array<Timepoint, kMaxQueues> points;  // the first `count`
+  std::array<std::uint64_t, kMaxQueues> points;  // packed Timepoints; only the first `count` are ever set or read
   std::size_t count = 0;
 };
 
@@ -17,12 +17,12 @@ void collect_wait(const DeviceContext& context, QueueId queue, const Buffer& buf
   const Timepoint last = buffer.last_use();
   if (last.queue == queue || context.reached(last)) [[likely]] return;
   for (std::size_t i = 0; i < waits.count; ++i) {
-    Timepoint& point = waits.points[i];
+    const auto point = std::bit_cast<Timepoint>(waits.points[i]);
     if (point.queue != last.queue) continue;
-    if (last.sequence > point.sequence) point = last;
+    if (last.sequence > point.sequence) waits.points[i] = std::bit_cast<std::uint64_t>(last);
     return;
   }
-  waits.points[waits.count++] = last;
+  waits.points[waits.count++] = std::bit_cast<std::uint64_t>(last);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ void collect_wait(const DeviceContext& context, QueueId queue, const Buffer& buf
 Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const StepWriter& step,
                                std::span<Buffer* const> fresh, const StepCode& code) {
   const std::span<const Slot> slots = step.slots();
-  Waits waits;  // NOLINT: points are set before they are read
+  Waits waits;
   for (const Slot& slot : slots) collect_wait(context, queue, *slot.buffer, waits);
   const std::size_t buffers = fresh.size() + slots.size();
   const std::size_t head_words = sizeof(Launch) / 8 + waits.count + buffers;
@@ -46,7 +46,7 @@ Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const Step
   launch.wait_count = static_cast<std::uint16_t>(waits.count);
   launch.buffer_count = static_cast<std::uint16_t>(buffers);
 
-  std::copy_n(waits.points.begin(), waits.count, launch.waits().begin());
+  for (std::size_t i = 0; i < waits.count; ++i) launch.waits()[i] = std::bit_cast<Timepoint>(waits.points[i]);
   Buffer** place = launch.buffers().data();
   for (Buffer* buffer : fresh) *place++ = buffer;
   for (const Slot& slot : slots) {

@@ -74,7 +74,7 @@ class alignas(64) Buffer {
   void* handle_ = nullptr;
   std::atomic<Timepoint> last_use_{};
   Backing backing_;
-  FailurePtr failure_;  // guarded by a mutex in buffer.cpp's pool; read only where failed_ is set
+  FailurePtr failure_;  // guarded by a lock of the pool
   BufferPool* pool_ = nullptr;
   Buffer* next_free_ = nullptr;
 };
@@ -142,7 +142,7 @@ class BufferPool {
   BufferPool& operator=(const BufferPool&) = delete;
 
   /// A buffer with one reference, or an empty ref if `bytes` does not fit into the limit now.
-  /// Throws Error(kOutOfMemory) if it can never fit or a class has no handles left.
+  /// Throws Error(kOutOfMemory), counted as refused for good, if it can never fit or no handles of that size are left.
   [[nodiscard]] BufferRef acquire(std::size_t bytes);
   /// Changes the size in place if the handle's class has room (the backing is untouched) and the limit allows it.
   [[nodiscard]] bool resize(Buffer& buffer, std::size_t bytes);

@@ -20,7 +20,7 @@ std::uintptr_t address(const BufferRef& buffer) { return reinterpret_cast<std::u
 TEST(BufferPool, HandlesAreDistinctAndSpacedByTheSize) {
   BufferPool pool(0, kSpace, kLimit);
   std::vector<BufferRef> buffers;
-  for (int i = 0; i < 2000; ++i) buffers.push_back(pool.acquire(static_cast<std::size_t>(i * 7)));
+  for (std::size_t i = 0; i < 2000; ++i) buffers.push_back(pool.acquire(i * 7));
   std::set<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
   for (const BufferRef& buffer : buffers) ranges.emplace(address(buffer), address(buffer) + buffer->bytes() + 1);
   std::uintptr_t end = 0;

@@ -66,7 +66,7 @@ class DeviceTest : public ::testing::TestWithParam<DeviceCase> {
 inline auto every_device() {
   std::vector<DeviceCase> cases;
   for (const bool device_waits : {true, false}) {
-    for (const std::uint64_t seed : {0, 1, 2, 3}) cases.push_back({DeviceKind::kEmulator, device_waits, seed});
+    for (const std::uint64_t seed : {0U, 1U, 2U, 3U}) cases.push_back({DeviceKind::kEmulator, device_waits, seed});
     cases.push_back({DeviceKind::kNull, device_waits, 0});
   }
   return ::testing::ValuesIn(cases);
