@@ -88,6 +88,12 @@ class WordArray {
     size_ += count;
     return place;
   }
+  /// Drops the words [from, to); those behind move up.
+  void erase(std::size_t from, std::size_t to) noexcept {
+    std::memmove(data_.get() + from, data_.get() + to, (size_ - to) * sizeof(std::uint64_t));
+    size_ -= to - from;
+  }
+  [[nodiscard]] std::uint64_t* data() noexcept { return data_.get(); }
   [[nodiscard]] std::span<const std::uint64_t> view() const noexcept { return {data_.get(), size_}; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 

@@ -29,6 +29,16 @@ void emit_python_warnings(const std::vector<c10::Warning>& warnings) {
   for (const c10::Warning& warning : warnings) c10::warn(warning);
 }
 
+std::vector<std::string> package_folders() {
+  std::vector<std::string> folders;
+  const py::dict modules = py::module_::import("sys").attr("modules");
+  for (const char* name : {"torch", "adaptive_eager"}) {
+    if (!modules.contains(name)) continue;
+    for (const py::handle path : modules[name].attr("__path__")) folders.push_back(py::cast<std::string>(path) + "/");
+  }
+  return folders;
+}
+
 py::dict metrics_dict() {
   py::dict result;
   for (const auto& [name, value] : metrics()) result[py::str(name.data(), name.size())] = value;
@@ -57,6 +67,7 @@ PYBIND11_MODULE(_C, module) {
   const py::call_guard<py::gil_scoped_release> no_gil;
   set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line,
                       &emit_python_warnings});
+  set_foreign_folders(package_folders());
   module.def("is_available", [] { return count_devices() > 0; });
   module.def("device_count", &count_devices);
   module.def("current_device", &current_device_index);

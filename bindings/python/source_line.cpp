@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace aee {
@@ -42,6 +43,11 @@ std::unordered_map<PyCodeObject*, std::uint32_t>& code_ids() {
   return *map;
 }
 
+std::vector<std::string>& foreign_folders() {
+  static auto* const folders = new std::vector<std::string>;
+  return *folders;
+}
+
 std::string text_of(PyObject* text) {
   const char* utf8 = PyUnicode_AsUTF8(text);
   if (utf8 != nullptr) return utf8;
@@ -60,7 +66,7 @@ std::uint32_t intern(PyCodeObject* code) {
   Py_INCREF(code);
   KnownCode known{code, text_of(code->co_filename), text_of(code->co_name), false};
   PyGILState_Release(gil);
-  known.foreign = known.file.find("/torch/") != std::string::npos || known.file.find("/adaptive_eager/") != std::string::npos;
+  for (const std::string& folder : foreign_folders()) known.foreign |= known.file.starts_with(folder);
   const std::lock_guard guard(codes_mutex);
   codes().push_back(std::move(known));
   const auto id = static_cast<std::uint32_t>(codes().size() - 1);
@@ -105,6 +111,8 @@ bool is_shim(const _PyInterpreterFrame* frame) {
 }
 
 }  // namespace
+
+void set_foreign_folders(std::vector<std::string> folders) { foreign_folders() = std::move(folders); }
 
 std::uint64_t current_python_line() noexcept {
   PyThreadState* state = PyGILState_GetThisThreadState();

@@ -45,10 +45,11 @@ class BoxedKernel final : public c10::OperatorKernel {
   const AtenOp& op_;
 };
 
-// Composite operators whose composite kernel looks at the device: the CPU's own choice is made on CPU tensors.
-bool composite_by_device(const std::string& name) {
+// Composite operators that run as a whole on CPU tensors, because their kernel looks at the device or at which of its
+// arguments are one object.
+bool runs_whole(const std::string& name) {
   static const char* const kNames[] = {"aten::convolution_overrideable",          "aten::convolution_backward_overrideable",
-                                       "aten::conj_physical_", "aten::mode.values"};
+                                       "aten::conj_physical_", "aten::mode.values", "aten::addr_"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -80,7 +81,7 @@ void install_boxed(torch::Library& library) {
     const auto handle = dispatcher.findOp(name);
     if (!handle.has_value() || handle->hasKernelForDispatchKey(c10::DispatchKey::PrivateUse1)) continue;
     const std::string text = c10::toString(name);
-    if (!handle->hasKernelForDispatchKey(c10::DispatchKey::CPU) && !composite_by_device(text)) continue;
+    if (!handle->hasKernelForDispatchKey(c10::DispatchKey::CPU) && !runs_whole(text)) continue;
     const AtenOp& op = register_aten_op(*handle, nullptr);
     library.impl(text.c_str() + sizeof("aten::") - 1,
                  torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BoxedKernel>(op)));

@@ -35,7 +35,7 @@ void host_to_device(const at::Tensor& source, const at::Tensor& destination) {
   DeviceContext& context = engine().device(destination.device().index());
   context.metrics().host_to_device_bytes.add(source.nbytes());
   Buffer& buffer = *buffer_of(*destination.unsafeGetTensorImpl());
-  if (context.reached(buffer.last_use()) && !buffer.failed()) {
+  if (context.idle(buffer) && !buffer.failed()) {
     copy_now(context, host_view(destination), source);
     return;
   }

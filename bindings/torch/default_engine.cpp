@@ -60,8 +60,14 @@ ThreadContext::ThreadContext() : memo(kMemoBytes) {
 
 ThreadContext::~ThreadContext() {
   if (forked_child()) return;
+  Engine* made = engine_if_made();
+  for (int device = 0; made != nullptr && device < made->device_count(); ++device) {
+    for (SegmentRecorder* recorder : recorders[static_cast<std::size_t>(device)]) {
+      if (recorder != nullptr) made->device(device).give_back(recorder);
+    }
+  }
   forget_layouts(*this);
-  if (watched) engine_if_made()->forget(hits);
+  if (watched) made->forget({hits, traced_hits});
 }
 
 Engine& engine() {
@@ -81,12 +87,28 @@ ThreadContext& thread_context() {
   static thread_local ThreadContext context;
   current = &context;
   if (Engine* made = engine_if_made()) {
-    made->watch(context.hits);
+    made->watch({context.hits, context.traced_hits});
     context.watched = true;
   } else {
     current = nullptr;  // look again once there is an engine to be watched by
   }
   return context;
+}
+
+SegmentRecorder& segment_recorder(ThreadContext& thread, int device) {
+  const auto at = static_cast<std::size_t>(device);
+  const QueueId queue = thread.queue[at];
+  SegmentRecorder*& recorder = thread.recorders[at][queue];
+  if (recorder == nullptr) recorder = engine().device(device).take_recorder(queue);
+  return *recorder;
+}
+
+void cut_thread(ThreadContext& thread, CutReason reason) {
+  for (auto& of_device : thread.recorders) {
+    for (SegmentRecorder* recorder : of_device) {
+      if (recorder != nullptr) recorder->cut(reason, /*waiting=*/false);
+    }
+  }
 }
 
 void set_wait_hooks(void* (*block)() noexcept, void (*unblock)(void*) noexcept) noexcept {

@@ -11,6 +11,7 @@
 #include "cache/layout_memo.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/engine/segment_recorder.h"
 #include "core/engine/step_launch.h"
 #include "ir/step.h"
 
@@ -31,8 +32,12 @@ struct ThreadContext {
   StepWriter step;
   LayoutMemo memo;
   StepLauncher launcher;
-  HitCounter hits;
-  bool watched = false;  ///< the engine reads `hits`
+  HitCounter hits;         ///< steps launched one by one
+  HitCounter traced_hits;  ///< steps recorded into segments
+  bool watched = false;    ///< the engine reads them
+  signed char adaptive = -1;  ///< adaptive mode on this thread: 0 off, 1 on, -1 as the environment says
+  /// Recorders of this thread, made when first used, by device and queue.
+  std::array<std::array<SegmentRecorder*, StreamTable::kQueues>, kMaxDevices> recorders{};
   std::uint64_t verify_count = 0;
   std::array<bool, kMaxDevices> launched{};         ///< launches of this thread may refer to its memo
 };
@@ -43,6 +48,15 @@ struct ThreadContext {
 [[nodiscard]] Engine* engine_if_made() noexcept;
 /// This thread's context. Turns off autograd's own threads for this thread, once: backward then runs where it is called.
 [[nodiscard]] ThreadContext& thread_context();
+/// Whether steps of the thread gather in segments.
+[[nodiscard]] inline bool is_adaptive(const ThreadContext& thread) {
+  return thread.adaptive >= 0 ? thread.adaptive == 1 : engine().config().adaptive_eager;
+}
+/// The thread's recorder for its current stream of a device.
+[[nodiscard]] SegmentRecorder& segment_recorder(ThreadContext& thread, int device);
+/// Launches what the thread holds back, on all devices and streams.
+void cut_thread(ThreadContext& thread, CutReason reason);
+
 /// Hooks of the language binding, to be set before the engine is made.
 void set_wait_hooks(void* (*block)() noexcept, void (*unblock)(void*) noexcept) noexcept;
 /// Forgets a thread's remembered layouts after waiting for the launches that refer to them.

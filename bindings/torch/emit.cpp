@@ -73,13 +73,19 @@ Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), la
     }
     const StepPayload payload = payload_of(frame, layouts);
     const std::uint32_t flags = frame.state.threads > 1 ? std::uint32_t{kLaunchParallel} : 0;
-    frame.thread.launcher.launch(context, frame.thread.queue[static_cast<std::size_t>(device)], frame.step,
-                                 {fresh.data(), fresh.size()},
-                                 {&run_step, &describe_step, flags, &payload, sizeof(payload)});
+    const StepCode code{&run_step, &describe_step, flags, &payload, sizeof(payload)};
+    const std::span<Buffer* const> results(fresh.data(), fresh.size());
+    ThreadContext& thread = frame.thread;
+    if (is_adaptive(thread)) {
+      segment_recorder(thread, device).record(frame.step, results, code, frame.op.has(kLibrary));
+      thread.traced_hits.count();
+    } else {
+      thread.launcher.launch(context, thread.queue[static_cast<std::size_t>(device)], frame.step, results, code);
+      thread.hits.count();
+    }
   });
   frame.thread.launched[static_cast<std::size_t>(device)] = true;
   ++layouts.hits;
-  frame.thread.hits.count();
 }
 
 at::Tensor Emission::result(std::size_t index) {

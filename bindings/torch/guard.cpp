@@ -49,6 +49,7 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
   bool queryStream(const c10::Stream& stream) const override {
     DeviceContext& context = engine().device(stream.device_index());
     const QueueId queue = translate_errors([&] { return context.queue(stream.id()); });
+    context.cut_queue(queue, CutReason::kSynchronize, /*waiting=*/true);
     return context.device().completed(queue) >= context.device().submitted(queue);
   }
   void synchronizeStream(const c10::Stream& stream) const override {
@@ -67,9 +68,10 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
     DeviceContext& context = engine().device(stream.device_index());
     timed.device = stream.device_index();
     timed.timing = flag == c10::EventFlag::BACKEND_DEFAULT;
-    context.metrics().cut(CutReason::kEvent);
     translate_errors([&] {
-      timed.event.record(context.device(), context.queue(stream.id()), timed.timing ? EventTiming::kOn : EventTiming::kOff);
+      const QueueId queue = context.queue(stream.id());
+      context.cut_queue(queue, CutReason::kEvent, /*waiting=*/false);
+      timed.event.record(context.device(), queue, timed.timing ? EventTiming::kOn : EventTiming::kOff);
     });
   }
   void block(void* event, const c10::Stream& stream) const override {

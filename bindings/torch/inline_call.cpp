@@ -85,7 +85,7 @@ at::Tensor InlineCall::twin_of(const at::Tensor& tensor, bool written) {
   at::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   const StoragePlace place = place_of(*impl->unsafe_storage().unsafeGetStorageImpl());
   DeviceContext& context = engine().device(place.buffer->device());
-  context.wait_for(*place.buffer);
+  context.wait_for(*place.buffer, CutReason::kFirstSighting);
   context.check(*place.buffer);
   std::uint8_t flags = 0;
   if (impl->is_conj()) flags |= kConjugate;

@@ -49,13 +49,13 @@ void wait_on_stream(int device, Timepoint point, const c10::Stream& stream) {
   Engine& the_engine = engine();
   DeviceContext& from = the_engine.device(device);
   if (from.reached(point)) return;
-  the_engine.metrics().cut(CutReason::kEvent);
   if (device != stream.device_index()) {
     from.device().wait(point, WaitMode::kHelp);
     return;
   }
   const QueueId queue = translate_errors([&] { return from.queue(stream.id()); });
   if (queue == point.queue) return;
+  from.cut_queue(queue, CutReason::kEvent, /*waiting=*/false);  // what was recorded before need not wait
   struct {
     Launch launch;
     Timepoint wait;
@@ -73,7 +73,6 @@ void synchronize_device(c10::DeviceIndex device) {
   if (made == nullptr) return;
   const int index = device >= 0 ? device : thread_context().device;
   TORCH_CHECK(index < made->device_count(), "neuron: no device with index ", index);
-  made->metrics().cut(CutReason::kSynchronize);
   translate_errors([&] { made->device(index).synchronize(); });
   emit_warnings();
 }

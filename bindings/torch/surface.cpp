@@ -11,13 +11,6 @@
 #include "lowering/aten/step_run.h"
 
 namespace aee {
-namespace {
-
-// -1: as the environment says.
-thread_local int adaptive_choice = -1;
-
-}  // namespace
-
 std::vector<std::pair<std::string_view, std::uint64_t>> metrics() {
   Engine& the_engine = engine();
   the_engine.collect_hits();
@@ -35,13 +28,15 @@ void reset_metrics() {
 
 bool set_adaptive(bool enabled) {
   const bool before = is_adaptive();
-  adaptive_choice = enabled ? 1 : 0;
+  ThreadContext& thread = thread_context();
+  if (before && !enabled) cut_thread(thread, CutReason::kMarkStep);
+  thread.adaptive = enabled ? 1 : 0;
   return before;
 }
 
-bool is_adaptive() { return adaptive_choice >= 0 ? adaptive_choice == 1 : engine().config().adaptive_eager; }
+bool is_adaptive() { return is_adaptive(thread_context()); }
 
-void mark_step() { engine().metrics().cut(CutReason::kMarkStep); }
+void mark_step() { cut_thread(thread_context(), CutReason::kMarkStep); }
 
 int count_devices() noexcept { return device_count(); }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/engine/segment_recorder.h"
 
 namespace aee {
 
@@ -11,6 +12,7 @@ DeviceContext::DeviceContext(int index, const Config& config, Metrics& metrics, 
       device_(make_device(config, metrics, hooks)),
       pool_(index, config.address_space_bytes, device_->capabilities().memory_bytes),
       streams_(*device_) {
+  limits_.max_ops = static_cast<std::uint32_t>(config.max_segment_ops);
   // Threads start on the default stream, whose queue they take to be number 0.
   const QueueId first = queue(kDefaultStream);
   AEE_CHECK(first == 0, "the default stream got queue ", first);
@@ -24,9 +26,57 @@ QueueId DeviceContext::queue(StreamId stream) {
   return queue;
 }
 
+DeviceContext::~DeviceContext() { cut_all(CutReason::kShutdown, /*waiting=*/false); }
+
+void DeviceContext::settle_pending(Buffer& buffer, CutReason reason, bool waiting) {
+  const PendingTag writer = buffer.pending_writer.load(std::memory_order_acquire);
+  if (writer != 0) SegmentRecorder::from_tag(writer)->cut(reason, waiting);
+  const PendingTag reader = buffer.pending_reader.load(std::memory_order_acquire);
+  if (reader == kManyReaders) {
+    cut_all(reason, waiting);
+    buffer.pending_reader.store(0, std::memory_order_release);
+  } else if (reader != 0) {
+    SegmentRecorder::from_tag(reader)->cut(reason, waiting);
+  }
+}
+
+SegmentRecorder* DeviceContext::take_recorder(QueueId queue) {
+  const std::lock_guard guard(recorders_mutex_);
+  for (SegmentRecorder*& free : free_recorders_) {
+    if (free->queue() != queue) continue;
+    SegmentRecorder* taken = free;
+    free = free_recorders_.back();
+    free_recorders_.pop_back();
+    return taken;
+  }
+  recorders_.push_back(std::make_unique<SegmentRecorder>(*this, queue, limits_));
+  return recorders_.back().get();
+}
+
+void DeviceContext::give_back(SegmentRecorder* recorder) {
+  recorder->cut(CutReason::kShutdown, /*waiting=*/false);
+  const std::lock_guard guard(recorders_mutex_);
+  free_recorders_.push_back(recorder);
+}
+
+void DeviceContext::cut_queue(QueueId queue, CutReason reason, bool waiting) {
+  for (std::size_t i = 0;; ++i) {
+    SegmentRecorder* recorder = nullptr;
+    {
+      const std::lock_guard guard(recorders_mutex_);
+      if (i == recorders_.size()) return;
+      recorder = recorders_[i].get();
+    }
+    if (recorder->queue() == queue) recorder->cut(reason, waiting);
+  }
+}
+
+void DeviceContext::cut_all(CutReason reason, bool waiting) {
+  for (QueueId queue = 0; queue < queues_.load(std::memory_order_acquire); ++queue) cut_queue(queue, reason, waiting);
+}
+
 BufferRef DeviceContext::acquire_under_pressure(std::size_t bytes) {
-  metrics_.cut(CutReason::kMemory);
-  drain();
+  drain(CutReason::kMemory);
   BufferRef buffer = pool_.acquire(bytes);
   if (buffer) return buffer;
   device_->trim();
@@ -66,6 +116,7 @@ void DeviceContext::raise_untold(QueueId queue) {
 
 void DeviceContext::synchronize_buffer(Buffer& buffer) {
   metrics_.syncs.add();
+  settle(buffer, CutReason::kHostRead, /*waiting=*/true);
   const Timepoint point = buffer.last_use();
   if (!reached(point)) device_->wait(point, WaitMode::kHelp);
   check(buffer);
@@ -74,6 +125,7 @@ void DeviceContext::synchronize_buffer(Buffer& buffer) {
 
 void DeviceContext::synchronize_queue(QueueId queue) {
   metrics_.syncs.add();
+  cut_queue(queue, CutReason::kSynchronize, /*waiting=*/true);
   const std::uint64_t last = device_->submitted(queue);
   if (last != 0) device_->wait(timepoint(queue, last), WaitMode::kHelp);
   raise_untold(queue);
@@ -85,7 +137,8 @@ void DeviceContext::synchronize() {
   for (QueueId queue = 0; queue < queues_.load(std::memory_order_acquire); ++queue) raise_untold(queue);
 }
 
-void DeviceContext::drain() {
+void DeviceContext::drain(CutReason reason) {
+  cut_all(reason, /*waiting=*/true);
   for (QueueId queue = 0; queue < queues_.load(std::memory_order_acquire); ++queue) {
     const std::uint64_t last = device_->submitted(queue);
     if (last != 0) device_->wait(timepoint(queue, last), WaitMode::kHelp);

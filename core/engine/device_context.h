@@ -5,18 +5,24 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "core/base/cut_reason.h"
 #include "core/base/metrics.h"
 #include "core/runtime/buffer.h"
 #include "core/runtime/device.h"
+#include "core/engine/segment_tracer.h"
 #include "core/runtime/stream.h"
 
 namespace aee {
 
+class SegmentRecorder;
+
 class DeviceContext {
  public:
   DeviceContext(int index, const Config& config, Metrics& metrics, const ThreadHooks& hooks);
+  ~DeviceContext();
 
   [[nodiscard]] int index() const noexcept { return index_; }
   [[nodiscard]] Device& device() noexcept { return *device_; }
@@ -46,8 +52,21 @@ class DeviceContext {
     return point.none() || device_->completed(static_cast<QueueId>(point.queue)) >= point.sequence;
   }
 
-  /// Waits until no launch uses the buffer, without looking at failures.
-  void wait_for(const Buffer& buffer) {
+  /// Launches what recorders hold back that uses the buffer.
+  void settle(Buffer& buffer, CutReason reason, bool waiting = false) {
+    if ((buffer.pending_writer.load(std::memory_order_acquire) | buffer.pending_reader.load(std::memory_order_acquire)) !=
+        0) [[unlikely]] {
+      settle_pending(buffer, reason, waiting);
+    }
+  }
+  /// Whether nothing recorded so far uses the buffer any more.
+  [[nodiscard]] bool idle(const Buffer& buffer) const noexcept {
+    return buffer.pending_writer.load(std::memory_order_acquire) == 0 &&
+           buffer.pending_reader.load(std::memory_order_acquire) == 0 && reached(buffer.last_use());
+  }
+  /// Waits until nothing recorded so far uses the buffer, without looking at failures.
+  void wait_for(Buffer& buffer, CutReason reason = CutReason::kHostRead) {
+    settle(buffer, reason, /*waiting=*/true);
     const Timepoint point = buffer.last_use();
     if (!reached(point)) device_->wait(point, WaitMode::kHelp);
   }
@@ -63,9 +82,17 @@ class DeviceContext {
   /// A sync point for all queues.
   void synchronize();
   /// Waits for all queues; raises nothing.
-  void drain();
+  void drain(CutReason reason = CutReason::kSynchronize);
+
+  /// A recorder for a queue, for one thread; give it back when the thread ends.
+  [[nodiscard]] SegmentRecorder* take_recorder(QueueId queue);
+  void give_back(SegmentRecorder* recorder);
+  /// Launches what recorders of a queue (of all queues) hold back.
+  void cut_queue(QueueId queue, CutReason reason, bool waiting);
+  void cut_all(CutReason reason, bool waiting);
 
  private:
+  void settle_pending(Buffer& buffer, CutReason reason, bool waiting);
   void raise_failure(Buffer& buffer);
   void raise_untold(QueueId queue);
   [[nodiscard]] BufferRef acquire_under_pressure(std::size_t bytes);
@@ -77,6 +104,10 @@ class DeviceContext {
   BufferPool pool_;
   StreamTable streams_;
   std::atomic<QueueId> queues_{0};  // number of queues in use: those with a lower id
+  TracerLimits limits_;
+  std::mutex recorders_mutex_;  // guards the next two; never held while a recorder is cut
+  std::vector<std::unique_ptr<SegmentRecorder>> recorders_;  // never shrinks: a tag may be looked at at any time
+  std::vector<SegmentRecorder*> free_recorders_;
 };
 
 }  // namespace aee

@@ -16,26 +16,31 @@ Engine::Engine(Config config, const ThreadHooks& hooks) : config_(std::move(conf
   }
 }
 
-void Engine::watch(HitCounter& counter) {
+void Engine::watch(RecorderCounters counters) {
   const std::lock_guard guard(counters_mutex_);
-  counters_.push_back(&counter);
+  counters_.push_back(counters);
 }
 
-void Engine::forget(HitCounter& counter) {
+void Engine::forget(RecorderCounters counters) {
   collect_hits();
   const std::lock_guard guard(counters_mutex_);
-  std::erase(counters_, &counter);
+  std::vector<RecorderCounters> kept;
+  for (const RecorderCounters& one : counters_) {
+    if (&one.single != &counters.single) kept.push_back(one);
+  }
+  counters_.swap(kept);
 }
 
 void Engine::collect_hits() {
   const std::lock_guard guard(counters_mutex_);
-  for (HitCounter* counter : counters_) {
-    const std::uint64_t hits = counter->collect();
-    metrics_.ops_recorded.add(hits);
-    metrics_.layout_hits.add(hits);
-    metrics_.segments_launched.add(hits);
-    metrics_.segment_hits.add(hits);
-    metrics_.cuts[static_cast<std::size_t>(CutReason::kOpByOp)].add(hits);
+  for (const RecorderCounters& counters : counters_) {
+    const std::uint64_t single = counters.single.collect();
+    const std::uint64_t traced = counters.traced.collect();
+    metrics_.ops_recorded.add(single + traced);
+    metrics_.layout_hits.add(single + traced);
+    metrics_.segments_launched.add(single);
+    metrics_.segment_hits.add(single);
+    metrics_.cuts[static_cast<std::size_t>(CutReason::kOpByOp)].add(single);
   }
 }
 

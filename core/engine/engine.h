@@ -14,6 +14,12 @@
 
 namespace aee {
 
+/// What one recorder thread counts.
+struct RecorderCounters {
+  HitCounter& single;  ///< steps launched one by one
+  HitCounter& traced;  ///< steps recorded into segments
+};
+
 class Engine {
  public:
   Engine(Config config, const ThreadHooks& hooks);
@@ -21,9 +27,9 @@ class Engine {
   [[nodiscard]] const Config& config() const noexcept { return config_; }
   /// The counters to add to; read them after collect_hits().
   [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
-  /// Makes the counters count what recorders did. `counter` lives until forget(), which collects it for the last time.
-  void watch(HitCounter& counter);
-  void forget(HitCounter& counter);
+  /// Makes the counters count what recorders did. They live until forget(), which collects them for the last time.
+  void watch(RecorderCounters counters);
+  void forget(RecorderCounters counters);
   void collect_hits();
   [[nodiscard]] int device_count() const noexcept { return static_cast<int>(devices_.size()); }
   /// Undefined unless 0 <= index < device_count().
@@ -38,7 +44,7 @@ class Engine {
   Metrics metrics_;
   std::vector<std::unique_ptr<DeviceContext>> devices_;
   std::mutex counters_mutex_;  // guards counters_
-  std::vector<HitCounter*> counters_;
+  std::vector<RecorderCounters> counters_;
 };
 
 }  // namespace aee

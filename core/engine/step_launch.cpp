@@ -1,52 +1,35 @@
 #include "core/engine/step_launch.h"
 
-#include <array>
-#include <bit>
+#include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace aee {
-namespace {
 
-// The last uses on other queues that this launch must come after: one timepoint a queue is enough.
-struct Waits {
-  std::array<std::uint64_t, kMaxQueues> points;  // packed Timepoints; only the first `count` are ever set or read
-  std::size_t count = 0;
-};
-
-void collect_wait(const DeviceContext& context, QueueId queue, const Buffer& buffer, Waits& waits) {
-  const Timepoint last = buffer.last_use();
-  if (last.queue == queue || context.reached(last)) [[likely]] return;
-  for (std::size_t i = 0; i < waits.count; ++i) {
-    const auto point = std::bit_cast<Timepoint>(waits.points[i]);
-    if (point.queue != last.queue) continue;
-    if (last.sequence > point.sequence) waits.points[i] = std::bit_cast<std::uint64_t>(last);
+void WaitList::add(Timepoint point) noexcept {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (points_[i].queue != point.queue) continue;
+    if (point.sequence > points_[i].sequence) points_[i] = point;
     return;
   }
-  waits.points[waits.count++] = std::bit_cast<std::uint64_t>(last);
+  points_[count_++] = point;
 }
 
-}  // namespace
-
-Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const StepWriter& step,
-                               std::span<Buffer* const> fresh, const StepCode& code) {
+Launch& append_step(WordArray& block, const StepWriter& step, std::span<Buffer* const> fresh, const StepCode& code,
+                    std::span<const Timepoint> waits) {
   const std::span<const Slot> slots = step.slots();
-  Waits waits;
-  for (const Slot& slot : slots) collect_wait(context, queue, *slot.buffer, waits);
   const std::size_t buffers = fresh.size() + slots.size();
-  const std::size_t head_words = sizeof(Launch) / 8 + waits.count + buffers;
+  const std::size_t head_words = sizeof(Launch) / 8 + waits.size() + buffers;
   const std::size_t payload_words = code.header_bytes / 8 + slots.size() + step.words().size();
-
-  block_.clear();
-  std::uint64_t* words = block_.extend(head_words + payload_words);
-  auto& launch = *new (words) Launch{};
+  auto& launch = *::new (block.extend(head_words + payload_words)) Launch{};
   launch.run = code.run;
   launch.describe = code.describe;
   launch.flags = code.flags;
   launch.size = static_cast<std::uint32_t>(8 * (head_words + payload_words));
-  launch.wait_count = static_cast<std::uint16_t>(waits.count);
+  launch.wait_count = static_cast<std::uint16_t>(waits.size());
   launch.buffer_count = static_cast<std::uint16_t>(buffers);
+  std::copy(waits.begin(), waits.end(), launch.waits().begin());
 
-  for (std::size_t i = 0; i < waits.count; ++i) launch.waits()[i] = std::bit_cast<Timepoint>(waits.points[i]);
   Buffer** place = launch.buffers().data();
   for (Buffer* buffer : fresh) *place++ = buffer;
   for (const Slot& slot : slots) {
@@ -63,7 +46,19 @@ Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const Step
   auto* slot_place = reinterpret_cast<Buffer**>(payload + code.header_bytes);
   for (const Slot& slot : slots) *slot_place++ = slot.buffer;
   std::memcpy(slot_place, step.words().data(), step.words().size_bytes());
-  return context.submit(queue, launch);
+  return launch;
+}
+
+Timepoint StepLauncher::launch(DeviceContext& context, QueueId queue, const StepWriter& step,
+                               std::span<Buffer* const> fresh, const StepCode& code) {
+  waits_.clear();
+  for (const Slot& slot : step.slots()) {
+    context.settle(*slot.buffer, CutReason::kThread);
+    const Timepoint last = slot.buffer->last_use();
+    if (last.queue != queue && !context.reached(last)) waits_.add(last);
+  }
+  block_.clear();
+  return context.submit(queue, append_step(block_, step, fresh, code, waits_.view()));
 }
 
 }  // namespace aee

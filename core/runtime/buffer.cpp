@@ -258,6 +258,8 @@ BufferRef BufferPool::acquire(std::size_t bytes) {
   buffer->pool_ = this;
   buffer->bytes_ = bytes;
   buffer->last_use_.store(Timepoint{}, std::memory_order_relaxed);
+  buffer->pending_writer.store(0, std::memory_order_relaxed);
+  buffer->pending_reader.store(0, std::memory_order_relaxed);
   buffer->references_.store(1, std::memory_order_release);
   return BufferRef::adopt(buffer);
 }

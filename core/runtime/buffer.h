@@ -27,6 +27,11 @@ struct Backing {
   void (*release)(void* object) noexcept = nullptr;
 };
 
+/// Identity of a recorder, or 0.
+using PendingTag = std::uintptr_t;
+/// Tag of a reader among several.
+inline constexpr PendingTag kManyReaders = ~PendingTag{0};
+
 class BufferPool;
 
 class alignas(64) Buffer {
@@ -53,6 +58,11 @@ class alignas(64) Buffer {
   /// The last launch that names this buffer (reads or writes it).
   [[nodiscard]] Timepoint last_use() const noexcept { return last_use_.load(std::memory_order_acquire); }
   void set_last_use(Timepoint point) noexcept { last_use_.store(point, std::memory_order_release); }
+
+  /// Who holds launches that write (read) this buffer and are not submitted yet: a tag that is not 0. Tags are set and
+  /// compared by recorders (core/engine) and cleared by the queue that accepts those launches; see Launch::tag.
+  std::atomic<PendingTag> pending_writer{0};
+  std::atomic<PendingTag> pending_reader{0};
 
   /// Whether a launch failed to write it; then failure() tells why.
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }

@@ -86,7 +86,7 @@ Submitted EmulatorQueue::submit(const Launch& launch, KeepWaits waits, Timepoint
     }
     if (!ring_.push(launch, waits)) return Submitted::kFull;
     *point = timepoint(id_, ++submitted_);
-    for (Buffer* buffer : launch.buffers()) buffer->set_last_use(*point);
+    mark_accepted(launch, *point);
     timeline_.publish(submitted_);
   }
   work_.notify();
@@ -229,12 +229,14 @@ void EmulatorQueue::run_head(Launch& launch, std::uint64_t sequence) {
 
   const bool parallel = (launch.flags & kLaunchParallel) != 0;
   if (parallel) shared_.parallel_running.fetch_add(1, std::memory_order_relaxed);
-  FailurePtr failure = execute(launch, execution, shared_.metrics);
+  std::vector<FailurePtr> failed = execute(launch, execution, shared_.metrics);
   if (parallel) shared_.parallel_running.fetch_sub(1, std::memory_order_relaxed);
 
-  if (failure != nullptr) {
+  if (!failed.empty()) {
     const std::lock_guard guard(failures_lock_);
-    if (failures_.size() < kMostFailures) failures_.push_back(std::move(failure));
+    for (FailurePtr& failure : failed) {
+      if (failures_.size() < kMostFailures) failures_.push_back(std::move(failure));
+    }
     has_failures_.store(true, std::memory_order_release);
   }
   finish(launch);

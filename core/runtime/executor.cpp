@@ -41,9 +41,8 @@ void run(Launch& launch, Execution execution) {
   if (execution == Execution::kRun && launch.run != nullptr) launch.run(launch);
 }
 
-}  // namespace
-
-FailurePtr execute(Launch& launch, Execution execution, Metrics& metrics) noexcept {
+/// Runs or skips one launch that is no segment. Its failure if it failed itself, else null.
+FailurePtr execute_one(Launch& launch, Execution execution, Metrics& metrics) noexcept {
   metrics.ops_executed.add(launch.op_count);
   if ((launch.flags & kLaunchIgnoreFailed) == 0) {
     if (const FailurePtr blocking = blocking_failure(launch)) {
@@ -66,6 +65,29 @@ FailurePtr execute(Launch& launch, Execution execution, Metrics& metrics) noexce
     }
   }
   return nullptr;
+}
+
+}  // namespace
+
+std::vector<FailurePtr> execute(Launch& launch, Execution execution, Metrics& metrics) noexcept {
+  std::vector<FailurePtr> failures;
+  const auto run_one = [&](Launch& one) {
+    if (FailurePtr failure = execute_one(one, execution, metrics)) failures.push_back(std::move(failure));
+  };
+  if ((launch.flags & kLaunchSegment) == 0) {
+    run_one(launch);
+    return failures;
+  }
+  // Each launch lets go of its buffers when it is done: what dies inside a segment takes no memory to its end.
+  for_each_inner(launch, [&](Launch& inner) {
+    if (execution == Execution::kFail && !failures.empty()) {
+      mark_written(inner, failures.front());  // the unit failed as one
+    } else {
+      run_one(inner);
+    }
+    finish(inner);
+  });
+  return failures;
 }
 
 void finish(Launch& launch) noexcept {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/base/metrics.h"
 #include "core/runtime/failure.h"
@@ -19,8 +20,9 @@ enum class Execution : std::uint8_t {
   kFail,     ///< treats it as a launch that threw
 };
 
-/// Runs or skips the launch, marks its buffers and counts. The failure if this launch failed itself, else null.
-[[nodiscard]] FailurePtr execute(Launch& launch, Execution execution, Metrics& metrics) noexcept;
+/// Runs or skips the launch (of a segment: each launch in it), marks its buffers and counts. The failures that arose
+/// here, oldest first; empty, without an allocation, if all went well.
+[[nodiscard]] std::vector<FailurePtr> execute(Launch& launch, Execution execution, Metrics& metrics) noexcept;
 
 /// Discards the payload and releases the buffers. To be called before the completion becomes visible, so that nothing
 /// seems to be in use after a wait.

@@ -8,6 +8,7 @@
 // names has failed: then it is skipped, and every buffer it would have written carries the same failure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -34,6 +35,7 @@ struct Launch {
   std::uint16_t written_count = 0;  ///< the first of the buffers
   std::uint16_t op_count = 1;       ///< for the counter ops_executed
   std::uint32_t flags = 0;          ///< LaunchFlags
+  PendingTag tag = 0;               ///< who held it back: cleared from its buffers when the queue accepts it
 
   [[nodiscard]] std::span<Timepoint> waits() noexcept { return {reinterpret_cast<Timepoint*>(this + 1), wait_count}; }
   [[nodiscard]] std::span<const Timepoint> waits() const noexcept {
@@ -54,6 +56,37 @@ enum LaunchFlags : std::uint32_t {
   kLaunchParallel = 1,      ///< may use the OpenMP pool: only the device thread runs it, and nobody spins meanwhile
   kLaunchIgnoreFailed = 2,  ///< runs even if a buffer it names has failed (events, overwriting copies)
   kLaunchOverwrites = 4,    ///< writes the written buffers wholly: on success their failures are cleared
+  kLaunchSegment = 8,       ///< the payload is launches, one after the other, that run in order as one unit; it names
+                            ///< no buffers itself, and each of them succeeds, fails or is skipped on its own
 };
+
+/// Calls visit(inner) for the launches of a segment, in order.
+template <class L, class Visit>
+void for_each_inner(L& segment, Visit visit) {
+  using Bytes = std::conditional_t<std::is_const_v<L>, const std::byte, std::byte>;
+  auto* at = static_cast<Bytes*>(segment.payload());
+  auto* end = reinterpret_cast<Bytes*>(&segment) + segment.size;
+  while (at != end) {
+    auto& inner = *reinterpret_cast<L*>(at);
+    at += inner.size;  // before the visit: it may consume the launch
+    visit(inner);
+  }
+}
+
+/// What a queue does for the buffers of a launch when it accepts it, before anyone can run it.
+inline void mark_accepted(const Launch& launch, Timepoint point) noexcept {
+  for (Buffer* buffer : launch.buffers()) {
+    buffer->set_last_use(point);
+    if (launch.tag == 0) continue;
+    if (buffer->pending_writer.load(std::memory_order_relaxed) == launch.tag) {
+      buffer->pending_writer.store(0, std::memory_order_release);
+    }
+    if (buffer->pending_reader.load(std::memory_order_relaxed) == launch.tag) {
+      buffer->pending_reader.store(0, std::memory_order_release);
+    }
+  }
+  if ((launch.flags & kLaunchSegment) == 0) return;
+  for_each_inner(launch, [point](const Launch& inner) { mark_accepted(inner, point); });
+}
 
 }  // namespace aee

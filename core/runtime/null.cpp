@@ -72,7 +72,7 @@ Submitted NullDevice::submit(QueueId id, const Launch& launch, Timepoint* point)
   }
   const std::lock_guard guard(target.lock);
   *point = timepoint(id, target.sequence + 1);
-  for (Buffer* buffer : launch.buffers()) buffer->set_last_use(*point);
+  mark_accepted(launch, *point);
   complete_copy(launch, metrics_);
   target.timeline.publish(++target.sequence);
   target.timeline.complete(target.sequence);

@@ -1,0 +1,73 @@
+// CutPolicy: after which step a segment ends if nobody else ends it. It sees ops, never time, so a program is cut the
+// same way in every run.
+//
+// Without waits, segments grow: level l has a budget of min(max, 8 * 2^l) ops, and each segment is a level above the one
+// before, up to the ceiling of its first step. A full segment is cut *retroactively*, at the step whose surroundings have
+// the highest rank, so that every lap of a loop chooses the same place, whatever its phase. Levels and places are
+// remembered in the trie. Where waits come every k ops, the k ops are split into equal parts instead; see plan().
+// One recorder's; what it remembers lies in the CutSites, which must outlive their segment (the wait's: until waited()).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "cache/trace_trie.h"
+
+namespace aee {
+
+/// What work costs, in microseconds; for splitting the ops between two waits.
+struct CutCosts {
+  double host_us = 0.6;    ///< host, an op
+  double device_us = 0.3;  ///< device, an op
+  double launch_us = 1.0;  ///< device, a launch
+};
+
+/// What the policy looks at when it chooses a place.
+struct CutCandidate {
+  std::uint64_t signature;  ///< hash of the step, without slots
+  std::uint8_t cut_class;
+};
+
+class CutPolicy {
+ public:
+  /// Number of signatures that make up the surroundings of a place.
+  static constexpr std::size_t kContext = 8;
+
+  CutPolicy(std::uint32_t max_ops, const CutCosts& costs);
+
+  /// A segment begins with a step that has this site.
+  void begin(CutSite& site) noexcept;
+  /// Whether a segment ends at a step with these remembered levels.
+  [[nodiscard]] bool remembered(std::uint32_t cut_levels) const noexcept { return (cut_levels & level_bit_) != 0; }
+  /// Whether choose() must be asked after this many ops.
+  [[nodiscard]] bool full(std::uint32_t ops) const noexcept { return ops >= budget_; }
+  /// How many leading ops of a full segment to cut off; 0: it goes on. `before`: the kContext steps before it.
+  [[nodiscard]] std::uint32_t choose(std::span<const CutCandidate> steps, std::span<const std::uint64_t> before);
+  /// The level to remember at the end of a segment that choose() cut, as a bit.
+  [[nodiscard]] std::uint32_t level_bit() const noexcept { return level_bit_; }
+  /// The segment ended, with this many ops. `hit`: it was launched before.
+  void ended(std::uint32_t ops, bool hit) noexcept;
+
+  /// Whether the next segment is the first after a wait: its site is written again by waited().
+  [[nodiscard]] bool after_wait() const noexcept { return after_wait_; }
+  /// The host waits for everything so far; no segment is open.
+  void waited() noexcept;
+
+ private:
+  void ramp() noexcept;
+  void adapt(bool hit) noexcept;
+  [[nodiscard]] std::uint32_t parts_of(std::uint32_t ops) const noexcept;
+
+  std::uint32_t max_ops_, start_, top_;
+  CutCosts costs_;
+  std::uint32_t ramp_ = 0;                   // level of the next segment, if its ceiling lets it
+  std::uint32_t level_ = 0, level_bit_ = 0;  // of the open segment; no bit while a plan holds
+  std::uint32_t budget_ = 1;
+  CutSite* site_ = nullptr;       // of the open segment
+  CutSite* wait_site_ = nullptr;  // of the first segment after the last wait
+  bool after_wait_ = false;
+  std::uint32_t since_wait_ = 0;                // ops
+  std::uint32_t plan_ops_ = 0, plan_parts_ = 0;  // left until the next wait; no parts: no plan
+};
+
+}  // namespace aee

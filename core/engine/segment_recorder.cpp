@@ -1,0 +1,140 @@
+#include "core/engine/segment_recorder.h"
+
+#include <bit>
+#include <cstring>
+
+#include "core/engine/device_context.h"
+
+namespace aee {
+namespace {
+
+constexpr std::size_t kHeadWords = kMaxQueues + sizeof(Launch) / 8;
+constexpr std::uint64_t kMostOpsInFlight = 3500;  // with a full segment pending: below 4096
+
+}  // namespace
+
+SegmentRecorder::SegmentRecorder(DeviceContext& context, QueueId queue, const TracerLimits& limits)
+    : context_(context), queue_(queue), tracer_(limits) {
+  block_.extend(kHeadWords);
+}
+
+// Before the own lock is taken: two recorders that cut each other must not hold theirs.
+void SegmentRecorder::settle_operands(const StepWriter& step) {
+  for (const Slot& slot : step.slots()) {
+    Buffer& buffer = *slot.buffer;
+    const PendingTag writer = buffer.pending_writer.load(std::memory_order_acquire);
+    if (writer != 0 && !own(writer)) from_tag(writer)->cut(CutReason::kThread, /*waiting=*/false);
+    if (!slot.written) continue;
+    const PendingTag reader = buffer.pending_reader.load(std::memory_order_acquire);
+    if (reader == kManyReaders) {
+      context_.cut_all(CutReason::kThread, /*waiting=*/false);
+      buffer.pending_reader.store(0, std::memory_order_release);
+    } else if (reader != 0 && !own(reader)) {
+      from_tag(reader)->cut(CutReason::kThread, /*waiting=*/false);
+    }
+  }
+}
+
+void SegmentRecorder::tag(const Launch& launch) noexcept {
+  const PendingTag tag = tag_value();
+  std::size_t index = 0;
+  for (Buffer* buffer : launch.buffers()) {
+    if (index++ < launch.written_count) {
+      buffer->pending_writer.store(tag, std::memory_order_release);
+      continue;
+    }
+    PendingTag reader = buffer->pending_reader.load(std::memory_order_relaxed);
+    if (reader == tag) continue;
+    if (reader == 0 || own(reader)) {
+      if (buffer->pending_reader.compare_exchange_strong(reader, tag, std::memory_order_acq_rel)) continue;
+    }
+    buffer->pending_reader.store(kManyReaders, std::memory_order_release);
+  }
+}
+
+void SegmentRecorder::record(const StepWriter& step, std::span<Buffer* const> fresh, const StepCode& code,
+                             bool library) {
+  settle_operands(step);
+  const std::lock_guard guard(lock_);
+  for (const Slot& slot : step.slots()) {
+    const Timepoint last = slot.buffer->last_use();
+    if (last.queue != queue_ && !context_.reached(last)) [[unlikely]] waits_.add(last);
+  }
+  Launch& launch = append_step(block_, step, fresh, code, {});
+  launch.tag = tag_value();
+  ends_.push_back(static_cast<std::uint32_t>(block_.size()));
+  tag(launch);
+  pending_.store(static_cast<std::uint32_t>(ends_.size()), std::memory_order_release);
+
+  operands_.clear();
+  for (const Slot& slot : step.slots()) operands_.push_back(reinterpret_cast<std::uintptr_t>(slot.buffer));
+  for (Buffer* buffer : fresh) operands_.push_back(reinterpret_cast<std::uintptr_t>(buffer));
+  tracer_.add({step.key(), step.hash(), operands_, static_cast<std::uint8_t>(library ? 1 : 0)},
+              [this](const SegmentCut& due) { submit(due); });
+}
+
+void SegmentRecorder::cut(CutReason reason, bool waiting) {
+  if (empty()) return;
+  const std::lock_guard guard(lock_);
+  if (ends_.empty()) return;
+  tracer_.cut(reason, waiting, [this](const SegmentCut& due) { submit(due); });
+}
+
+// Note [Tags of what is left behind]
+// The queue clears the tags of what it accepts. Buffers that later steps use too must not lose theirs, so these get the
+// tag of the other parity first.
+void SegmentRecorder::retag_rest(std::size_t from) {
+  parity_ ^= 1;
+  std::uint64_t* words = block_.data();
+  for (std::size_t at = from; at < block_.size();) {
+    auto& launch = *reinterpret_cast<Launch*>(words + at);
+    launch.tag = tag_value();
+    tag(launch);
+    at += launch.size / 8;
+  }
+}
+
+void SegmentRecorder::bound_in_flight() {
+  while (!in_flight_.empty() && context_.reached(in_flight_.front().point)) {
+    ops_in_flight_ -= in_flight_.front().ops;
+    in_flight_.pop_front();
+  }
+  while (ops_in_flight_ > kMostOpsInFlight) {
+    context_.device().wait(in_flight_.front().point, WaitMode::kHelp);
+    ops_in_flight_ -= in_flight_.front().ops;
+    in_flight_.pop_front();
+  }
+}
+
+void SegmentRecorder::submit(const SegmentCut& due) {
+  const std::size_t end = ends_[due.ops - 1];
+  const bool rest = due.ops < ends_.size();
+  if (rest) retag_rest(end);
+  // The segment's head goes right in front of its launches.
+  const std::span<const Timepoint> waits = waits_.view();
+  const std::size_t head = kHeadWords - sizeof(Launch) / 8 - waits.size();
+  auto& segment = *::new (block_.data() + head) Launch{};
+  segment.size = static_cast<std::uint32_t>(8 * (end - head));
+  segment.wait_count = static_cast<std::uint16_t>(waits.size());
+  segment.op_count = 0;
+  segment.flags = kLaunchSegment;
+  for_each_inner(segment, [&segment](Launch& inner) { segment.flags |= inner.flags & kLaunchParallel; });
+  std::copy(waits.begin(), waits.end(), segment.waits().begin());
+
+  bound_in_flight();
+  const Timepoint point = context_.submit(queue_, segment);
+  in_flight_.push_back({point, due.ops});
+  ops_in_flight_ += due.ops;
+  Metrics& metrics = context_.metrics();
+  metrics.segments_launched.add();
+  (due.hit ? metrics.segment_hits : metrics.segment_misses).add();
+  metrics.cut(due.reason);
+
+  block_.erase(kHeadWords, end);
+  ends_.erase(ends_.begin(), ends_.begin() + due.ops);
+  for (std::uint32_t& place : ends_) place -= static_cast<std::uint32_t>(end - kHeadWords);
+  if (!rest) waits_.clear();  // the rest keeps them: the order is the same, a reached wait costs nothing
+  pending_.store(static_cast<std::uint32_t>(ends_.size()), std::memory_order_release);
+}
+
+}  // namespace aee

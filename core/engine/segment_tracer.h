@@ -1,0 +1,140 @@
+// SegmentTracer: turns the stream of steps of one recorder into segments. It follows the stream through the trace trie,
+// asks the cut policy where segments end, and says of each whether it was launched before.
+//
+// It holds no steps: the owner keeps what it needs to launch the pending ones, in order. The tracer keeps their nodes
+// and operands, because a retroactive cut numbers the slots of the rest again.
+//   add ─► slots by first touch ─► child of the cursor? ─► due: remembered cut, budget ─► segments to launch
+// A buffer's identity must stay its own while a pending step names it. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cache/trace_trie.h"
+#include "core/base/cut_reason.h"
+#include "core/engine/cut_policy.h"
+#include "core/engine/slot_table.h"
+
+namespace aee {
+
+struct TracedStep {
+  std::span<const std::uint64_t> key;  ///< of the step alone: slots numbered inside the step
+  std::uint64_t hash;                  ///< of `key`
+  /// Identity of the buffer of each slot of the step, in slot order, then of each fresh result.
+  std::span<const std::uint64_t> operands;
+  std::uint8_t cut_class;  ///< how good a cut after it is: 1 after a library call, 0 pointwise
+};
+
+/// Where a segment left the known traces.
+struct TraceDifference {
+  enum class Kind : std::uint8_t {
+    kNone,     ///< nowhere: it was launched before
+    kEnd,      ///< every step is known, but no segment ended here
+    kBeyond,   ///< every known trace ends before `step`
+    kWord,     ///< word `index` of the key of `step` differs from the nearest known one
+    kOperand,  ///< operand `index` of `step` is another buffer
+  };
+  Kind kind = Kind::kNone;
+  std::uint32_t step = 0;               ///< number in the segment
+  std::uint32_t index = 0;              ///< of the first difference; the shorter length where one key begins the other
+  std::uint64_t known = 0, found = 0;   ///< what stands there, 0 beyond the end of a key
+};
+
+/// A segment that is due: the oldest `ops` pending steps.
+struct SegmentCut {
+  std::uint32_t ops;
+  CutReason reason;
+  bool hit;        ///< a segment of the same steps was launched before
+  TraceNode* end;  ///< its last step; valid until the next add() or cut(), or while pinned
+  TraceDifference difference;
+};
+
+struct TracerLimits {
+  std::uint32_t max_ops = 256;
+  std::size_t trie_bytes = std::size_t{64} << 20;
+  CutCosts costs;
+};
+
+class SegmentTracer {
+ public:
+  explicit SegmentTracer(const TracerLimits& limits);
+
+  /// Adds a step after those pending, then calls `launch(const SegmentCut&)` for every segment that is due, oldest
+  /// first. If that throws, the segment is gone and the later ones are due at the next call.
+  template <class Launch>
+  void add(const TracedStep& step, Launch&& launch) {
+    push(step);
+    if (!due_.empty()) deliver(launch);
+  }
+  /// Ends everything pending. `waiting`: the host will wait for it.
+  template <class Launch>
+  void cut(CutReason reason, bool waiting, Launch&& launch) {
+    end_all(reason, waiting);
+    if (!due_.empty()) deliver(launch);
+  }
+
+  /// Steps added and not launched.
+  [[nodiscard]] std::size_t pending() const noexcept { return count_ + due_ops_; }
+  /// The node that the next step probably gets, if it has this key: what the owner remembers there is right whatever the
+  /// slots. Null if it has another.
+  [[nodiscard]] TraceNode* expected(std::span<const std::uint64_t> key, std::uint64_t hash) const noexcept {
+    TraceNode* node = cursor_->recent;
+    return node != nullptr && node->same_step(key, hash) ? node : nullptr;
+  }
+  /// The node of the step added last. Valid until the next add() or cut().
+  [[nodiscard]] TraceNode* last() const noexcept { return last_; }
+  [[nodiscard]] TraceTrie& trie() noexcept { return trie_; }
+
+ private:
+  enum class Verdict : std::uint8_t { kGoOn, kRemembered, kFull };
+  struct Replayed {
+    TraceNode* node;
+    std::size_t operands;  ///< place in replayed_operands_
+  };
+
+  void push(const TracedStep& step);
+  void end_all(CutReason reason, bool waiting);
+  Verdict follow(const TracedStep& step);
+  [[nodiscard]] TraceNode& miss(const TraceKey& key, std::uint8_t cut_class);
+  void begin(TraceNode& first);
+  [[nodiscard]] std::uint32_t choose();
+  void end_here(CutReason reason);
+  void end_early(std::uint32_t ops);
+  [[nodiscard]] std::uint32_t follow_again(const Replayed& replayed);
+  void restart() noexcept;
+  void remember_signatures(const TraceNode& end, std::uint32_t ops) noexcept;
+
+  template <class Launch>
+  void deliver(Launch& launch) {
+    while (!due_.empty()) {
+      const SegmentCut cut = due_.front();
+      due_.erase(due_.begin());  // nearly always the only one
+      due_ops_ -= cut.ops;
+      trie_.unpin(*cut.end);
+      launch(cut);
+    }
+  }
+
+  TraceTrie trie_;
+  CutPolicy policy_;
+  TraceNode* cursor_;              // node of the last pending step, or the root
+  TraceNode* first_ = nullptr;     // node of the first pending step
+  TraceNode* last_ = nullptr;
+  TraceNode* wait_first_ = nullptr;  // first node after the last wait, pinned
+  NodeRef last_end_;                 // of the segment before the pending one
+  std::uint32_t count_ = 0;          // steps after the last cut
+  std::uint32_t due_ops_ = 0;        // steps of the segments that are due
+  SlotTable slots_;
+  std::vector<std::uint32_t> numbers_;   // slots of the step being added
+  std::vector<std::uint64_t> operands_;  // of the pending steps
+  TraceDifference difference_;           // of the pending segment
+  std::vector<SegmentCut> due_;
+  std::uint64_t before_[CutPolicy::kContext] = {};  // signatures before the pending segment
+  std::vector<CutCandidate> candidates_;
+  // Of the retroactive cut in progress: the steps to follow again.
+  std::vector<Replayed> replayed_;
+  std::vector<std::uint64_t> replayed_operands_;
+};
+
+}  // namespace aee
