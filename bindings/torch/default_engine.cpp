@@ -8,6 +8,7 @@
 #include <c10/util/Exception.h>
 
 #include "core/base/fork.h"
+#include "core/engine/segment_recorder.h"
 #include "lowering/aten/cpu_scope.h"
 #include "lowering/aten/handle.h"
 

@@ -11,11 +11,12 @@
 #include "cache/layout_memo.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
-#include "core/engine/segment_recorder.h"
 #include "core/engine/step_launch.h"
 #include "ir/step.h"
 
 namespace aee {
+
+class SegmentRecorder;
 
 inline constexpr int kMaxDevices = 16;
 

@@ -2,6 +2,7 @@
 
 #include "bindings/torch/resize.h"
 #include "bindings/torch/source_line.h"
+#include "core/engine/segment_recorder.h"
 #include "lowering/aten/step_run.h"
 
 namespace aee {

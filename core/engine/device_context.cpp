@@ -1,18 +1,25 @@
 #include "core/engine/device_context.h"
 
+#include <algorithm>
+
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/segment_recorder.h"
 
 namespace aee {
+namespace {
+
+constexpr std::uint64_t kMostSegmentOps = 2048;  // with what is in flight, pending work stays below 4096 ops
+
+}  // namespace
 
 DeviceContext::DeviceContext(int index, const Config& config, Metrics& metrics, const ThreadHooks& hooks)
     : index_(index),
       metrics_(metrics),
       device_(make_device(config, metrics, hooks)),
       pool_(index, config.address_space_bytes, device_->capabilities().memory_bytes),
-      streams_(*device_) {
-  limits_.max_ops = static_cast<std::uint32_t>(config.max_segment_ops);
+      streams_(*device_),
+      max_segment_ops_(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(config.max_segment_ops, 1, kMostSegmentOps))) {
   // Threads start on the default stream, whose queue they take to be number 0.
   const QueueId first = queue(kDefaultStream);
   AEE_CHECK(first == 0, "the default stream got queue ", first);
@@ -49,7 +56,10 @@ SegmentRecorder* DeviceContext::take_recorder(QueueId queue) {
     free_recorders_.pop_back();
     return taken;
   }
-  recorders_.push_back(std::make_unique<SegmentRecorder>(*this, queue, limits_));
+  TracerLimits limits;
+  limits.max_ops = max_segment_ops_;
+  limits.costs.launch_us = std::max(limits.costs.launch_us, device_->capabilities().launch_cost_us);
+  recorders_.push_back(std::make_unique<SegmentRecorder>(*this, queue, limits));
   return recorders_.back().get();
 }
 

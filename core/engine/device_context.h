@@ -12,7 +12,6 @@
 #include "core/base/metrics.h"
 #include "core/runtime/buffer.h"
 #include "core/runtime/device.h"
-#include "core/engine/segment_tracer.h"
 #include "core/runtime/stream.h"
 
 namespace aee {
@@ -104,7 +103,7 @@ class DeviceContext {
   BufferPool pool_;
   StreamTable streams_;
   std::atomic<QueueId> queues_{0};  // number of queues in use: those with a lower id
-  TracerLimits limits_;
+  const std::uint32_t max_segment_ops_;
   std::mutex recorders_mutex_;  // guards the next two; never held while a recorder is cut
   std::vector<std::unique_ptr<SegmentRecorder>> recorders_;  // never shrinks: a tag may be looked at at any time
   std::vector<SegmentRecorder*> free_recorders_;

@@ -9,7 +9,7 @@ namespace aee {
 namespace {
 
 constexpr std::size_t kHeadWords = kMaxQueues + sizeof(Launch) / 8;
-constexpr std::uint64_t kMostOpsInFlight = 3500;  // with a full segment pending: below 4096
+constexpr std::uint64_t kMostOpsInFlight = 2047;  // with a full segment pending: below 4096
 
 }  // namespace
 
