@@ -44,6 +44,7 @@ struct LayoutEntry {
   std::vector<std::int32_t> returns;   ///< for each return: -1 a tensor, n a list of n tensors
   std::vector<Relayout> relayouts;
   std::uint32_t fresh = 0;             ///< number of kFresh results
+  bool shares = false;                 ///< some result is kShared
   std::uint32_t hits = 0;
 };
 

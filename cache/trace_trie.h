@@ -1,11 +1,11 @@
 // TraceTrie: all sequences of step structures that a recorder has seen, one path from the root each. A node is a step;
 // a segment is a path from the root to its end node.
 //
-// What it is not: it knows nothing of layouts, programs or costs. Owners hang those on a node (`layouts`, `program`) and
-// free them when the trie forgets it. Keys are compared in full; a hash only filters and locates.
-// Bounded in bytes: insert() forgets the least recently launched leaves first, and with a leaf every node above it that
-// no later launch has used. Pinned nodes stay, and so does every node above them.
-// Threads: one recorder's, at one time. Nodes have stable addresses; see NodeRef for a reference that may outlive one.
+// What it is not: it knows nothing of layouts, programs or costs. Owners hang those on a node (`layouts`, `program`)
+// and free them when the trie forgets it. Keys are compared in full; a hash only filters and locates. Bounded in bytes:
+// insert() forgets the least recently launched leaves first, and with a leaf every node above it that no later launch
+// has used. Pinned nodes stay, and so does every node above them. Threads: one recorder's, at one time. Nodes have
+// stable addresses; see NodeRef for a reference that may outlive one.
 #pragma once
 
 #include <cstddef>
@@ -26,12 +26,12 @@ struct TraceKey {
 
 /// What the cut policy remembers of segments that begin with a step. See core/engine/cut_policy.h.
 struct CutSite {
+  std::uint32_t levels = 0;      ///< bit l: a segment of level l from here was launched before
   std::uint8_t lowered = 0;      ///< levels that its ceiling lies under the top one
   std::uint8_t misses = 0;       ///< bit i: the launch i before the last one missed
   std::uint8_t hits_in_row = 0;  ///< since the last miss or change of the ceiling
-  bool seen = false;             ///< a segment from here was launched before
   std::uint32_t wait_ops = 0;    ///< ops between the last two waits around it, 0: unknown
-  std::uint32_t wait_parts = 0;  ///< segments to make of them, 0: the count has not come twice
+  std::uint32_t wait_parts = 0;  ///< segments to make of them, 0: as they come
 };
 
 struct TraceNode;
@@ -45,15 +45,15 @@ struct NodeRef {
 
 struct TraceNode {
   // Read for every step.
-  std::uint64_t hash = 0;                   ///< of the step key
-  std::unique_ptr<std::byte[]> key;         ///< words of the step key, then the slots
+  std::uint64_t hash = 0;            ///< of the step key
+  std::unique_ptr<std::byte[]> key;  ///< words of the step key, then the slots
   std::uint32_t key_words = 0;
   std::uint32_t slot_count = 0;
-  TraceNode* recent = nullptr;              ///< the child taken last
-  std::uint32_t cut_levels = 0;             ///< bit l: segments of level l end here
-  std::uint32_t depth = 0;                  ///< steps from the root
-  std::uint8_t cut_class = 0;               ///< how good a cut after it is
-  bool known = false;                       ///< a segment that ends here was launched before
+  TraceNode* recent = nullptr;   ///< the child taken last
+  std::uint32_t cut_levels = 0;  ///< bit l: segments of level l end here
+  std::uint32_t depth = 0;       ///< steps from the root
+  std::uint8_t cut_class = 0;    ///< how good a cut after it is
+  bool known = false;            ///< a segment that ends here was launched before
   std::uint32_t pins = 0;
 
   // The owner's; the trie only tells when the node goes.
@@ -61,18 +61,18 @@ struct TraceNode {
   void* program = nullptr;
   std::uint32_t launches = 0;  ///< segments that ended here
   CutSite site;
-  NodeRef successor;           ///< the first node of the segment that followed one ending here
+  NodeRef successor;  ///< the first node of the segment that followed one ending here
 
   // The trie's.
   TraceNode* parent = nullptr;
   TraceNode* next_sibling = nullptr;  ///< in its bucket of the parent
   TraceNode* first_child = nullptr;   ///< all children, while there are few
   std::unique_ptr<TraceNode*[]> buckets;
-  std::uint32_t bucket_count = 0;     ///< a power of two, 0: first_child is the only bucket
+  std::uint32_t bucket_count = 0;  ///< a power of two, 0: first_child is the only bucket
   std::uint32_t child_count = 0;
   TraceNode *older = nullptr, *newer = nullptr;  ///< order of launches; null and not oldest: not in the order
-  std::uint64_t serial = 0;           ///< of this use of the memory; 0: free
-  std::size_t charged = 0;            ///< bytes that the owner keeps for it
+  std::uint64_t serial = 0;                      ///< of this use of the memory; 0: free
+  std::size_t charged = 0;                       ///< bytes that the owner keeps for it
 
   [[nodiscard]] std::span<const std::uint64_t> step() const noexcept { return {step_words(), key_words}; }
   [[nodiscard]] std::span<const std::uint32_t> slots() const noexcept {
@@ -108,9 +108,7 @@ struct TraceNode {
   }
 };
 
-inline TraceNode* NodeRef::get() const noexcept {
-  return node != nullptr && node->serial == serial ? node : nullptr;
-}
+inline TraceNode* NodeRef::get() const noexcept { return node != nullptr && node->serial == serial ? node : nullptr; }
 
 class TraceTrie {
  public:
@@ -129,7 +127,8 @@ class TraceTrie {
   /// The child with this key, or null. Tries the child taken last first and remembers the one found.
   [[nodiscard]] TraceNode* find(TraceNode& parent, const TraceKey& key) const noexcept {
     TraceNode* recent = parent.recent;
-    if (recent != nullptr && recent->matches(key)) [[likely]] return recent;
+    if (recent != nullptr && recent->matches(key)) [[likely]]
+      return recent;
     return find_sibling(parent, key);
   }
   /// Adds a child that is not there yet. May forget any node that is neither pinned nor above `parent`.

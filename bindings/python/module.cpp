@@ -45,6 +45,26 @@ py::dict metrics_dict() {
   return result;
 }
 
+py::dict explain_dict() {
+  py::list sites;
+  for (const SiteReport& site : explain()) {
+    py::dict row;
+    row["launches"] = site.launches;
+    row["hits"] = site.hits;
+    row["ops"] = site.ops;
+    row["cut"] = site.cut;
+    row["first"] = site.first;
+    row["last"] = site.last;
+    row["difference"] = site.difference;
+    sites.append(row);
+  }
+  py::dict report;
+  report["adaptive"] = is_adaptive();
+  report["counters"] = metrics_dict();
+  report["sites"] = sites;
+  return report;
+}
+
 py::object default_generator_object(int device) {
   return py::reinterpret_steal<py::object>(THPGenerator_Wrap(default_device_generator(device)));
 }
@@ -74,6 +94,7 @@ PYBIND11_MODULE(_C, module) {
   module.def("set_device", &set_device_index);
   module.def("synchronize", &synchronize, no_gil);
   module.def("metrics", &metrics_dict);
+  module.def("explain", &explain_dict);
   module.def("reset_metrics", &reset_metrics);
   module.def("set_adaptive", &set_adaptive);
   module.def("is_adaptive", &is_adaptive);

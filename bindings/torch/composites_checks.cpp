@@ -1,9 +1,9 @@
+#include "bindings/torch/composites.h"
+
 #include <ATen/Functions.h>
 #include <ATen/ops/nanquantile_native.h>
 #include <ATen/ops/one_hot_native.h>
 #include <ATen/ops/quantile_native.h>
-
-#include "bindings/torch/composites.h"
 
 namespace aee {
 namespace {
@@ -49,12 +49,16 @@ Tensor& nanquantile_out(const Tensor& self, const Tensor& q, Dim dim, bool keepd
 }
 
 Tensor one_hot(const Tensor& self, std::int64_t num_classes) {
+  constexpr const char* kNegative = "Class values must be non-negative.";
+  constexpr const char* kTooLarge = "Class values must be smaller than num_classes.";
   if (has_values(self) && self.scalar_type() == at::kLong) {
-    at::_assert_async(self.min().ge(0), "Class values must be non-negative.");
-    // No class is below a number of classes that is not positive.
-    if (num_classes != -1) {
-      at::_assert_async(self.max().lt(num_classes), "Class values must be smaller than num_classes.");
+    if (num_classes < -1 || num_classes == 0) {
+      // No class is smaller: this raises one of the two, at the call, where ATen's own check would raise a third.
+      TORCH_CHECK(self.min().item<std::int64_t>() >= 0, kNegative);
+      TORCH_CHECK(false, kTooLarge);
     }
+    at::_assert_async(self.min().ge(0), kNegative);
+    if (num_classes != -1) at::_assert_async(self.max().lt(num_classes), kTooLarge);
   }
   return at::native::one_hot(self, num_classes);
 }

@@ -1,6 +1,6 @@
-#include <ATen/Functions.h>
-
 #include "bindings/torch/composites.h"
+
+#include <ATen/Functions.h>
 
 namespace aee {
 namespace {

@@ -1,7 +1,8 @@
+#include "bindings/torch/composites.h"
+
 #include <ATen/Functions.h>
 #include <ATen/Operators.h>
 
-#include "bindings/torch/composites.h"
 #include "bindings/torch/typed.h"
 
 namespace aee {

@@ -56,6 +56,7 @@ LayoutEntry* remember_settled(RecordFrame& frame, const LayoutEntry& layouts) {
   entry->results = layouts.results;
   entry->returns = layouts.returns;
   entry->fresh = layouts.fresh;
+  entry->shares = layouts.shares;
   return &frame.thread.memo.insert(std::move(entry), frame.step.hash());
 }
 
@@ -103,7 +104,8 @@ at::Tensor Emission::result(std::size_t index) {
       std::size_t fresh = 0;
       const std::size_t of = spec.kind == ResultSpec::Kind::kFresh ? index : spec.index;
       for (std::size_t i = 0; i < of; ++i) fresh += layouts_.results[i].kind == ResultSpec::Kind::kFresh ? 1 : 0;
-      storage = storages_[fresh];
+      // Handing it over saves two atomic operations; only a result that shares memory needs it again.
+      storage = layouts_.shares ? storages_[fresh] : std::move(storages_[fresh]);
       break;
     }
   }

@@ -240,6 +240,7 @@ at::Tensor InlineCall::adopt_result(const at::Tensor& result) {
   for (std::size_t i = 0; i < adopted_.size() && !storage; ++i) {
     if (adopted_[i].first != cpu_storage) continue;
     spec.kind = ResultSpec::Kind::kShared;
+    entry_.shares = true;
     for (std::size_t j = 0; j < fresh_.size(); ++j) {
       if (fresh_[j] == cpu_storage) spec.index = static_cast<std::uint32_t>(j);
     }

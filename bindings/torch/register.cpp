@@ -18,6 +18,7 @@ void install_composites(torch::Library& library) {
   install_dropout(library);
   install_recurrent(library);
   install_value_checks(library);
+  install_refusals(library);
 }
 
 }  // namespace
@@ -27,7 +28,9 @@ TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) { aee::install_composites
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   aee::install_composites(library);
+  aee::install_attention(library);
   aee::install_histc(library);
+  aee::install_nested_encoder_input(library);
   aee::install_native(library);
   aee::install_typed(library);
   aee::install_boxed(library);
@@ -53,3 +56,4 @@ TORCH_LIBRARY_IMPL(_, QuantizedPrivateUse1, library) {
 TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&aee::refuse>());
 }
+TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, library) { aee::install_nested_encoder(library); }

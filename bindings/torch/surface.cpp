@@ -38,6 +38,14 @@ bool is_adaptive() { return is_adaptive(thread_context()); }
 
 void mark_step() { cut_thread(thread_context(), CutReason::kMarkStep); }
 
+std::vector<SiteReport> explain() {
+  std::vector<SiteReport> reports;
+  for (int index = 0; index < engine().device_count(); ++index) {
+    for (SiteReport& report : engine().device(index).explain()) reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
 int count_devices() noexcept { return device_count(); }
 
 int current_device_index() { return thread_context().device; }

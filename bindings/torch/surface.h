@@ -12,6 +12,7 @@
 #include <c10/util/Exception.h>
 
 #include "core/base/export.h"
+#include "core/engine/site_report.h"
 
 namespace aee {
 
@@ -24,6 +25,9 @@ AEE_API bool set_adaptive(bool enabled);
 [[nodiscard]] AEE_API bool is_adaptive();
 /// Ends the current segment: its work is launched. Does not wait.
 AEE_API void mark_step();
+
+/// Reports of the places where segments ended, on all devices, most launched first.
+[[nodiscard]] AEE_API std::vector<SiteReport> explain();
 
 /// Number of devices; 0 if there is none. Makes no engine, never throws.
 [[nodiscard]] AEE_API int count_devices() noexcept;

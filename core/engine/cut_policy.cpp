@@ -2,29 +2,52 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace aee {
 namespace {
 
-constexpr std::uint32_t kStartOps = 8;      // budget of level 0
-constexpr std::uint32_t kWindow = 4;        // a cut goes to the last 3/4 of a full segment
-constexpr int kMissesToLower = 4;           // of the last eight launches
-constexpr std::uint8_t kHitsToRaise = 32;   // in a row
-constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
+constexpr std::uint32_t kStartOps = 8;     // budget of level 0
+constexpr std::uint32_t kWindow = 4;       // a cut goes to the last 3/4 of a full segment
+constexpr int kMissesToLower = 4;          // of the last eight launches
+constexpr std::uint8_t kHitsToRaise = 32;  // in a row
+constexpr std::uint32_t kNewCode = 4;      // a quarter of new contexts makes a miss new code
+constexpr std::size_t kContextCells = 8192;
+constexpr double kHostLaunchUs = 0.3;
+constexpr double kWorthIt = 1.1;  // what a plan must gain over growing budgets
+constexpr std::uint32_t kMostParts = 128;
 
-std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-  return x ^ x >> 31;
+constexpr std::uint64_t power(std::uint64_t base, std::size_t exponent) noexcept {
+  return exponent == 0 ? 1 : base * power(base, exponent - 1);
 }
 
-std::uint64_t power(std::uint64_t base, std::size_t exponent) noexcept {
-  std::uint64_t result = 1;
-  while (exponent-- > 0) result *= base;
-  return result;
-}
+// A hash of the last kContext signatures, step by step. It is of the stream, not of the segment: see below.
+class Context {
+ public:
+  explicit Context(CutPolicy::Before before) noexcept {
+    std::copy(before.begin(), before.end(), window_);
+    for (const std::uint64_t signature : before) sum_ = sum_ * kMultiplier + signature;
+  }
+  std::uint64_t next(std::uint64_t signature) noexcept {
+    const std::uint64_t leaving = std::exchange(window_[at_++ % CutPolicy::kContext], signature);
+    sum_ = sum_ * kMultiplier + signature - leaving * kOldest;
+    return mix(sum_);
+  }
+
+ private:
+  static std::uint64_t mix(std::uint64_t x) noexcept {
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+    return x ^ x >> 31;
+  }
+
+  static constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
+  static constexpr std::uint64_t kOldest = power(kMultiplier, CutPolicy::kContext);
+  std::uint64_t window_[CutPolicy::kContext];
+  std::uint64_t sum_ = 0;
+  std::size_t at_ = 0;
+};
 
 // The first level whose budget is the whole of max_ops.
 std::uint32_t top_level(std::uint32_t max_ops, std::uint32_t start) noexcept {
@@ -39,7 +62,8 @@ CutPolicy::CutPolicy(std::uint32_t max_ops, const CutCosts& costs)
     : max_ops_(std::max(1u, max_ops)),
       start_(std::min(kStartOps, max_ops_)),
       top_(top_level(max_ops_, start_)),
-      costs_(costs) {}
+      costs_(costs),
+      contexts_(kContextCells) {}
 
 void CutPolicy::begin(CutSite& site) noexcept {
   site_ = &site;
@@ -49,46 +73,62 @@ void CutPolicy::begin(CutSite& site) noexcept {
     plan_ops_ = site.wait_ops;
     plan_parts_ = site.wait_parts;
   }
-  if (plan_parts_ == 0) return ramp();
+  if (plan_parts_ == 0) return set_level();
   level_bit_ = 0;
   // The last part is left to the wait itself; one op more shows that it does not come.
   budget_ = plan_parts_ == 1 ? std::min(plan_ops_ + 1, max_ops_) : (plan_ops_ + plan_parts_ - 1) / plan_parts_;
 }
 
-void CutPolicy::ramp() noexcept {
+void CutPolicy::set_level() noexcept {
   level_ = std::min(ramp_, top_ - site_->lowered);
   level_bit_ = 1u << level_;
   budget_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(max_ops_, std::uint64_t{start_} << level_));
 }
 
 // Note [Where a full segment is cut]
-// Rank of a place: class, then a hash of the last kContext signatures up to it, then the latest. The hash is of the
-// stream, not of the segment, so two laps that are out of phase still agree, and their cuts fall together.
-std::uint32_t CutPolicy::choose(std::span<const CutCandidate> steps, std::span<const std::uint64_t> before) {
+// The rank of a place is its class, then the hash of its context, then the latest. Contexts are of the stream, so two
+// laps that are out of phase agree, and their cuts fall together. A remembered cut needs a path that tells contexts
+// apart: a short one stands for many places, and a cut remembered there for one of them would shift all others. So no
+// cut leaves less than a context, where the budget lets it.
+std::uint32_t CutPolicy::choose(std::span<const CutStep> steps, Before before) noexcept {
   const auto ops = static_cast<std::uint32_t>(steps.size());
   if (plan_parts_ > 1 || (plan_parts_ == 1 && ops <= plan_ops_)) return ops;
-  if (plan_parts_ == 1) {
+  if (plan_parts_ == 1) {  // the wait did not come
     plan_parts_ = wait_site_->wait_parts = 0;
-    ramp();
+    set_level();
     if (!full(ops)) return 0;
   }
-  const std::uint64_t oldest = power(kMultiplier, kContext);
-  std::uint64_t context = 0;
-  for (const std::uint64_t signature : before) context = context * kMultiplier + signature;
-  const std::uint32_t first = ops / kWindow - (ops >= kWindow ? 1 : 0);
+  const std::uint32_t least = std::max({1u, ops / kWindow, std::min<std::uint32_t>(kContext, ops / 2)});
+  Context context(before);
   std::tuple<std::uint8_t, std::uint64_t, std::uint32_t> best{};
   for (std::uint32_t i = 0; i < ops; ++i) {
-    const std::uint64_t leaving = i < kContext ? before[i] : steps[i - kContext].signature;
-    context = context * kMultiplier + steps[i].signature - leaving * oldest;
-    if (i >= first) best = std::max(best, {steps[i].cut_class, mix(context), i + 1});
+    const std::uint64_t hash = context.next(steps[i].signature);
+    if (i + 1 >= least) best = std::max(best, {steps[i].cut_class, hash, i + 1});
   }
   return std::get<2>(best);
 }
 
-void CutPolicy::ended(std::uint32_t ops, bool hit) noexcept {
+// Note [New code]
+// The first lap of a loop misses everywhere, and where few ops begin many segments, their sites would be lowered by it
+// and raised again later, each time with other cuts. So a miss counts against a site only if most of its contexts were
+// seen before, and only at levels that the site had before.
+void CutPolicy::missed(std::span<const CutStep> steps, Before before) noexcept {
+  Context context(before);
+  std::size_t fresh = 0;
+  for (const CutStep& step : steps) {
+    const std::uint64_t hash = context.next(step.signature);
+    const auto tag = static_cast<std::uint32_t>(hash >> 32);
+    fresh += std::exchange(contexts_[hash % kContextCells], tag) != tag ? 1 : 0;
+  }
+  ended(static_cast<std::uint32_t>(steps.size()), kNewCode * fresh > steps.size() ? Outcome::kNewCode : Outcome::kMiss);
+}
+
+void CutPolicy::ended(std::uint32_t ops, Outcome outcome) noexcept {
   since_wait_ += ops;
+  host_us_ += ops * costs_.host_us + kHostLaunchUs;
+  device_us_ = std::max(device_us_, host_us_) + costs_.launch_us + ops * costs_.device_us;
   if (plan_parts_ == 0) {
-    adapt(hit);
+    adapt(outcome);
   } else {
     plan_ops_ -= std::min(plan_ops_, ops);
     if (plan_parts_ > 1 && full(ops)) --plan_parts_;
@@ -96,14 +136,14 @@ void CutPolicy::ended(std::uint32_t ops, bool hit) noexcept {
   ramp_ = std::min(top_, ramp_ + 1);
 }
 
-// New code never counts: a first step has to come back to be counted.
-void CutPolicy::adapt(bool hit) noexcept {
+void CutPolicy::adapt(Outcome outcome) noexcept {
   CutSite& site = *site_;
-  if (site.seen) {
+  const bool hit = outcome == Outcome::kHit;
+  if ((site.levels & level_bit_) != 0 && outcome != Outcome::kNewCode) {
     site.misses = static_cast<std::uint8_t>(site.misses << 1 | (hit ? 0 : 1));
     site.hits_in_row = hit ? static_cast<std::uint8_t>(site.hits_in_row + 1) : std::uint8_t{0};
   }
-  site.seen = true;
+  site.levels |= level_bit_;
   if (std::popcount(site.misses) >= kMissesToLower) {
     const std::uint32_t ceiling = std::max(1u, std::min(top_ - site.lowered, level_)) - 1;
     site.lowered = static_cast<std::uint8_t>(top_ - std::min(top_, ceiling));
@@ -115,26 +155,42 @@ void CutPolicy::adapt(bool hit) noexcept {
   }
 }
 
-// Note [Parts between two waits]
-// k ops in m launches take about k/m host times, m launch costs and k device times where the device is the slower side
-// (the host's first part runs alone), and the same with host and device exchanged: best at m = sqrt(k * min / launch).
-std::uint32_t CutPolicy::parts_of(std::uint32_t ops) const noexcept {
-  const double share = std::min(costs_.host_us, costs_.device_us) / std::max(costs_.launch_us, 1e-3);
-  const double parts = std::round(std::sqrt(ops * share));
-  const std::uint32_t least = (ops + max_ops_ - 1) / max_ops_;
-  return std::clamp(static_cast<std::uint32_t>(std::min<double>(parts, ops)), least, ops);
-}
-
 void CutPolicy::waited() noexcept {
-  if (wait_site_ != nullptr && since_wait_ > 0) {
-    const bool again = wait_site_->wait_ops == since_wait_;
-    wait_site_->wait_parts = again ? parts_of(since_wait_) : 0;
-    wait_site_->wait_ops = since_wait_;
-  }
+  if (wait_site_ != nullptr) plan(*wait_site_);
   wait_site_ = nullptr;
   after_wait_ = true;
   since_wait_ = plan_ops_ = plan_parts_ = 0;
+  host_us_ = device_us_ = 0;
   ramp_ = 0;
+}
+
+// A site's first count is taken on trust; after a wait that came elsewhere, two in a row must agree.
+void CutPolicy::plan(CutSite& site) const noexcept {
+  const bool steady = site.wait_ops == 0 || site.wait_ops == since_wait_;
+  if (!steady) site.wait_parts = 0;
+  site.wait_ops = since_wait_;
+  if (!steady || site.wait_parts != 0) return;
+  const std::uint32_t parts = best_parts(since_wait_);
+  if (std::max(host_us_, device_us_) > kWorthIt * time_of(since_wait_, parts)) site.wait_parts = parts;
+}
+
+// Note [Parts between two waits]
+// The host records part after part; the device runs each when it is recorded and the one before is done. So the slower
+// side sets the pace, and the other one adds one part. This is best at about sqrt(k * min(host, device) / launch)
+// parts.
+double CutPolicy::time_of(std::uint32_t ops, std::uint32_t parts) const noexcept {
+  const double part = static_cast<double>(ops) / parts;
+  const double host = part * costs_.host_us + kHostLaunchUs, device = part * costs_.device_us + costs_.launch_us;
+  return host + device + (parts - 1) * std::max(host, device);
+}
+
+std::uint32_t CutPolicy::best_parts(std::uint32_t ops) const noexcept {
+  std::uint32_t best = (ops + max_ops_ - 1) / max_ops_;
+  const std::uint32_t most = std::min(ops, best + kMostParts);
+  for (std::uint32_t parts = best + 1; parts <= most; ++parts) {
+    if (time_of(ops, parts) < time_of(ops, best)) best = parts;
+  }
+  return best;
 }
 
 }  // namespace aee

@@ -1,15 +1,16 @@
 // CutPolicy: after which step a segment ends if nobody else ends it. It sees ops, never time, so a program is cut the
 // same way in every run.
 //
-// Without waits, segments grow: level l has a budget of min(max, 8 * 2^l) ops, and each segment is a level above the one
-// before, up to the ceiling of its first step. A full segment is cut *retroactively*, at the step whose surroundings have
-// the highest rank, so that every lap of a loop chooses the same place, whatever its phase. Levels and places are
-// remembered in the trie. Where waits come every k ops, the k ops are split into equal parts instead; see plan().
-// One recorder's; what it remembers lies in the CutSites, which must outlive their segment (the wait's: until waited()).
+// Segments grow: level l has a budget of min(max, 8 * 2^l) ops, and each segment is a level above the one before, up to
+// the ceiling of its first step. A full segment is cut *retroactively*, at the step whose surroundings have the highest
+// rank, so that every lap of a loop chooses the same place, whatever its phase. Levels and places are remembered in the
+// trie. Where waits come every k ops and it pays, the k ops are split into equal parts instead.
+// One recorder's; what it remembers lies in CutSites, which must outlive their segment (the wait's: until waited()).
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "cache/trace_trie.h"
 
@@ -22,31 +23,36 @@ struct CutCosts {
   double launch_us = 1.0;  ///< device, a launch
 };
 
-/// What the policy looks at when it chooses a place.
-struct CutCandidate {
+/// What the policy sees of a step.
+struct CutStep {
   std::uint64_t signature;  ///< hash of the step, without slots
-  std::uint8_t cut_class;
+  std::uint8_t cut_class;   ///< how good a cut after it is
 };
 
 class CutPolicy {
  public:
   /// Number of signatures that make up the surroundings of a place.
   static constexpr std::size_t kContext = 8;
+  /// Signatures of the steps before a segment.
+  using Before = std::span<const std::uint64_t, kContext>;
 
   CutPolicy(std::uint32_t max_ops, const CutCosts& costs);
 
   /// A segment begins with a step that has this site.
   void begin(CutSite& site) noexcept;
-  /// Whether a segment ends at a step with these remembered levels.
+  /// Whether the segment ends at a step with these remembered levels.
   [[nodiscard]] bool remembered(std::uint32_t cut_levels) const noexcept { return (cut_levels & level_bit_) != 0; }
   /// Whether choose() must be asked after this many ops.
   [[nodiscard]] bool full(std::uint32_t ops) const noexcept { return ops >= budget_; }
-  /// How many leading ops of a full segment to cut off; 0: it goes on. `before`: the kContext steps before it.
-  [[nodiscard]] std::uint32_t choose(std::span<const CutCandidate> steps, std::span<const std::uint64_t> before);
-  /// The level to remember at the end of a segment that choose() cut, as a bit.
+  /// How many leading ops of a full segment to cut off; 0: it goes on.
+  [[nodiscard]] std::uint32_t choose(std::span<const CutStep> steps, Before before) noexcept;
+  /// What to remember at the end of a segment that choose() cut.
   [[nodiscard]] std::uint32_t level_bit() const noexcept { return level_bit_; }
-  /// The segment ended, with this many ops. `hit`: it was launched before.
-  void ended(std::uint32_t ops, bool hit) noexcept;
+
+  /// The segment ended; it was launched before.
+  void hit(std::uint32_t ops) noexcept { ended(ops, Outcome::kHit); }
+  /// The segment ended; it was not launched before.
+  void missed(std::span<const CutStep> steps, Before before) noexcept;
 
   /// Whether the next segment is the first after a wait: its site is written again by waited().
   [[nodiscard]] bool after_wait() const noexcept { return after_wait_; }
@@ -54,19 +60,27 @@ class CutPolicy {
   void waited() noexcept;
 
  private:
-  void ramp() noexcept;
-  void adapt(bool hit) noexcept;
-  [[nodiscard]] std::uint32_t parts_of(std::uint32_t ops) const noexcept;
+  enum class Outcome : std::uint8_t { kHit, kMiss, kNewCode };
+
+  void ended(std::uint32_t ops, Outcome outcome) noexcept;
+  void set_level() noexcept;
+  void adapt(Outcome outcome) noexcept;
+  void plan(CutSite& site) const noexcept;
+  [[nodiscard]] double time_of(std::uint32_t ops, std::uint32_t parts) const noexcept;
+  [[nodiscard]] std::uint32_t best_parts(std::uint32_t ops) const noexcept;
 
   std::uint32_t max_ops_, start_, top_;
   CutCosts costs_;
   std::uint32_t ramp_ = 0;                   // level of the next segment, if its ceiling lets it
   std::uint32_t level_ = 0, level_bit_ = 0;  // of the open segment; no bit while a plan holds
   std::uint32_t budget_ = 1;
-  CutSite* site_ = nullptr;       // of the open segment
+  CutSite* site_ = nullptr;              // of the open segment
+  std::vector<std::uint32_t> contexts_;  // seen before, a few bits of each; newer ones replace older ones
+
   CutSite* wait_site_ = nullptr;  // of the first segment after the last wait
-  bool after_wait_ = false;
-  std::uint32_t since_wait_ = 0;                // ops
+  bool after_wait_ = true;
+  std::uint32_t since_wait_ = 0;                 // ops
+  double host_us_ = 0, device_us_ = 0;           // when host and device are done with them, by the costs
   std::uint32_t plan_ops_ = 0, plan_parts_ = 0;  // left until the next wait; no parts: no plan
 };
 

@@ -69,6 +69,20 @@ void DeviceContext::give_back(SegmentRecorder* recorder) {
   free_recorders_.push_back(recorder);
 }
 
+std::vector<SiteReport> DeviceContext::explain() {
+  std::vector<SegmentRecorder*> recorders;
+  {
+    const std::lock_guard guard(recorders_mutex_);
+    for (const auto& recorder : recorders_) recorders.push_back(recorder.get());
+  }
+  std::vector<SiteReport> reports;
+  for (SegmentRecorder* recorder : recorders) recorder->explain(reports);
+  std::sort(reports.begin(), reports.end(), [](const SiteReport& a, const SiteReport& b) {
+    return a.launches != b.launches ? a.launches > b.launches : a.first < b.first;
+  });
+  return reports;
+}
+
 void DeviceContext::cut_queue(QueueId queue, CutReason reason, bool waiting) {
   for (std::size_t i = 0;; ++i) {
     SegmentRecorder* recorder = nullptr;

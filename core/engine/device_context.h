@@ -17,6 +17,7 @@
 namespace aee {
 
 class SegmentRecorder;
+struct SiteReport;
 
 class DeviceContext {
  public:
@@ -86,6 +87,8 @@ class DeviceContext {
   /// A recorder for a queue, for one thread; give it back when the thread ends.
   [[nodiscard]] SegmentRecorder* take_recorder(QueueId queue);
   void give_back(SegmentRecorder* recorder);
+  /// Reports of every place where segments ended, most launched first.
+  [[nodiscard]] std::vector<SiteReport> explain();
   /// Launches what recorders of a queue (of all queues) hold back.
   void cut_queue(QueueId queue, CutReason reason, bool waiting);
   void cut_all(CutReason reason, bool waiting);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/error.h"
 #include "core/engine/device_context.h"
 
 namespace aee {
@@ -10,6 +11,27 @@ namespace {
 
 constexpr std::size_t kHeadWords = kMaxQueues + sizeof(Launch) / 8;
 constexpr std::uint64_t kMostOpsInFlight = 2047;  // with a full segment pending: below 4096
+
+std::string_view counter_name(CutReason reason) {
+  static constexpr std::string_view kNames[] = {
+#define AEE_CUT_REASON(name, counter, doc) counter,
+#include "core/base/cut_reason.inc"
+  };
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+std::string describe(const TraceDifference& difference) {
+  const std::string where = concat("step ", difference.step);
+  switch (difference.kind) {
+    case TraceDifference::Kind::kNone: return {};
+    case TraceDifference::Kind::kEnd: return "every step is known, but no segment ended here";
+    case TraceDifference::Kind::kBeyond: return where + " is beyond the end of every known trace";
+    case TraceDifference::Kind::kWord:
+      return concat(where, ": word ", difference.index, " of its key is ", difference.found, ", known is ", difference.known);
+    case TraceDifference::Kind::kOperand: return concat(where, ": operand ", difference.index, " is another buffer");
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -106,6 +128,29 @@ void SegmentRecorder::bound_in_flight() {
   }
 }
 
+void SegmentRecorder::note_site(const SegmentCut& due, const Launch& segment) {
+  constexpr std::size_t kMostSites = 4096;
+  if (sites_.size() >= kMostSites && !sites_.contains(due.end)) sites_.clear();
+  SiteReport& site = sites_[due.end];
+  if (site.launches++ == 0) {
+    const Launch* last = nullptr;
+    for_each_inner(segment, [&](const Launch& inner) {
+      if (last == nullptr) site.first = inner.describe(inner);
+      last = &inner;
+    });
+    site.last = last->describe(*last);
+    site.ops = due.ops;
+  }
+  site.hits += due.hit ? 1 : 0;
+  site.cut = counter_name(due.reason);
+  if (!due.hit) site.difference = describe(due.difference);
+}
+
+void SegmentRecorder::explain(std::vector<SiteReport>& reports) {
+  const std::lock_guard guard(lock_);
+  for (const auto& [node, site] : sites_) reports.push_back(site);
+}
+
 void SegmentRecorder::submit(const SegmentCut& due) {
   const std::size_t end = ends_[due.ops - 1];
   const bool rest = due.ops < ends_.size();
@@ -121,6 +166,7 @@ void SegmentRecorder::submit(const SegmentCut& due) {
   for_each_inner(segment, [&segment](Launch& inner) { segment.flags |= inner.flags & kLaunchParallel; });
   std::copy(waits.begin(), waits.end(), segment.waits().begin());
 
+  note_site(due, segment);
   bound_in_flight();
   const Timepoint point = context_.submit(queue_, segment);
   in_flight_.push_back({point, due.ops});

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/cut_reason.h"
 #include "core/engine/segment_tracer.h"
+#include "core/engine/site_report.h"
 #include "core/engine/step_launch.h"
 
 namespace aee {
@@ -32,6 +34,8 @@ class SegmentRecorder {
   void cut(CutReason reason, bool waiting);
   /// Whether nothing is pending. Any thread; exact on the own one.
   [[nodiscard]] bool empty() const noexcept { return pending_.load(std::memory_order_acquire) == 0; }
+  /// Adds a report for each place where segments of this recorder ended. Any thread.
+  void explain(std::vector<SiteReport>& reports);
   /// The recorder behind a tag.
   [[nodiscard]] static SegmentRecorder* from_tag(PendingTag tag) noexcept {
     return reinterpret_cast<SegmentRecorder*>(tag & ~PendingTag{1});
@@ -47,6 +51,7 @@ class SegmentRecorder {
   void submit(const SegmentCut& cut);
   void retag_rest(std::size_t from);
   void bound_in_flight();
+  void note_site(const SegmentCut& due, const Launch& segment);
   [[nodiscard]] bool own(PendingTag tag) const noexcept { return from_tag(tag) == this; }
   [[nodiscard]] PendingTag tag_value() const noexcept { return reinterpret_cast<PendingTag>(this) | parity_; }
 
@@ -60,6 +65,7 @@ class SegmentRecorder {
   WaitList waits_;
   SegmentTracer tracer_;
   std::vector<std::uint64_t> operands_;  // scratch
+  std::unordered_map<const TraceNode*, SiteReport> sites_;  // by end node; an evicted node's report may mix with another's
   std::deque<InFlight> in_flight_;
   std::uint64_t ops_in_flight_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "core/engine/segment_tracer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace aee {
 namespace {
@@ -38,23 +39,29 @@ SegmentTracer::SegmentTracer(const TracerLimits& limits)
 
 void SegmentTracer::push(const TracedStep& step) {
   const Verdict verdict = follow(step);
-  if (verdict == Verdict::kGoOn) [[likely]] return;
+  if (verdict == Verdict::kGoOn) [[likely]]
+    return;
   if (verdict == Verdict::kRemembered) return end_here(CutReason::kRemembered);
-  const std::uint32_t ops = choose();
+  const std::uint32_t ops = policy_.choose(steps(), before_);
   if (ops != 0) end_early(ops);
 }
 
 SegmentTracer::Verdict SegmentTracer::follow(const TracedStep& step) {
   const std::size_t count = step.operands.size();
-  if (numbers_.size() < count) [[unlikely]] numbers_.resize(count);
+  if (numbers_.size() < count) [[unlikely]]
+    numbers_.resize(count);
   for (std::size_t i = 0; i < count; ++i) numbers_[i] = slots_.slot_of(step.operands[i]);
   const TraceKey key{step.key, step.hash, {numbers_.data(), count}};
   TraceNode* node = trie_.find(*cursor_, key);
-  if (node == nullptr) [[unlikely]] node = &miss(key, step.cut_class);
-  operands_.insert(operands_.end(), step.operands.begin(), step.operands.end());
+  if (node == nullptr) [[unlikely]]
+    node = &miss(key, step.cut_class);
+  std::uint64_t* operands = operands_.extend(count);
+  for (std::size_t i = 0; i < count; ++i) operands[i] = step.operands[i];
   cursor_ = last_ = node;
-  if (++count_ == 1) [[unlikely]] begin(*node);
-  if (policy_.remembered(node->cut_levels)) [[unlikely]] return Verdict::kRemembered;
+  if (++count_ == 1) [[unlikely]]
+    begin(*node);
+  if (policy_.remembered(node->cut_levels)) [[unlikely]]
+    return Verdict::kRemembered;
   return policy_.full(count_) ? Verdict::kFull : Verdict::kGoOn;
 }
 
@@ -75,11 +82,11 @@ void SegmentTracer::begin(TraceNode& first) {
   policy_.begin(first.site);
 }
 
-std::uint32_t SegmentTracer::choose() {
-  candidates_.resize(count_);
+std::span<const CutStep> SegmentTracer::steps() {
+  steps_.resize(count_);
   const TraceNode* node = cursor_;
-  for (std::uint32_t i = count_; i-- > 0; node = node->parent) candidates_[i] = {node->hash, node->cut_class};
-  return policy_.choose(candidates_, before_);
+  for (std::uint32_t i = count_; i-- > 0; node = node->parent) steps_[i] = {node->hash, node->cut_class};
+  return steps_;
 }
 
 // The pending steps become a segment.
@@ -99,8 +106,8 @@ void SegmentTracer::end_here(CutReason reason) {
   end.known = true;
   ++end.launches;
   last_end_ = trie_.ref(end);
+  cut.hit ? policy_.hit(count_) : policy_.missed(steps(), before_);
   remember_signatures(end, count_);
-  policy_.ended(count_, cut.hit);
   restart();
 }
 
@@ -140,7 +147,8 @@ void SegmentTracer::end_early(std::uint32_t ops) {
     step.operands = place;
     place += step.node->slot_count;
   }
-  replayed_operands_.swap(operands_);
+  std::swap(replayed_operands_, operands_);
+  operands_.clear();
   std::size_t next = count_;  // of the replayed steps: the first one that is not pending
   while (ops != 0) {
     next -= count_ - ops;
@@ -156,10 +164,10 @@ void SegmentTracer::end_early(std::uint32_t ops) {
 
 std::uint32_t SegmentTracer::follow_again(const Replayed& replayed) {
   const TraceNode& node = *replayed.node;
-  const std::span operands = std::span(replayed_operands_).subspan(replayed.operands, node.slot_count);
+  const std::span operands = replayed_operands_.view().subspan(replayed.operands, node.slot_count);
   const Verdict verdict = follow({node.step(), node.hash, operands, node.cut_class});
   if (verdict == Verdict::kRemembered) end_here(CutReason::kRemembered);
-  return verdict == Verdict::kFull ? choose() : 0;
+  return verdict == Verdict::kFull ? policy_.choose(steps(), before_) : 0;
 }
 
 void SegmentTracer::end_all(CutReason reason, bool waiting) {

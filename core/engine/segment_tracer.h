@@ -15,6 +15,7 @@
 #include "core/base/cut_reason.h"
 #include "core/engine/cut_policy.h"
 #include "core/engine/slot_table.h"
+#include "ir/step.h"
 
 namespace aee {
 
@@ -36,9 +37,9 @@ struct TraceDifference {
     kOperand,  ///< operand `index` of `step` is another buffer
   };
   Kind kind = Kind::kNone;
-  std::uint32_t step = 0;               ///< number in the segment
-  std::uint32_t index = 0;              ///< of the first difference; the shorter length where one key begins the other
-  std::uint64_t known = 0, found = 0;   ///< what stands there, 0 beyond the end of a key
+  std::uint32_t step = 0;              ///< number in the segment
+  std::uint32_t index = 0;             ///< of the first difference; the shorter length where one key begins the other
+  std::uint64_t known = 0, found = 0;  ///< what stands there, 0 beyond the end of a key
 };
 
 /// A segment that is due: the oldest `ops` pending steps.
@@ -76,8 +77,8 @@ class SegmentTracer {
 
   /// Steps added and not launched.
   [[nodiscard]] std::size_t pending() const noexcept { return count_ + due_ops_; }
-  /// The node that the next step probably gets, if it has this key: what the owner remembers there is right whatever the
-  /// slots. Null if it has another.
+  /// The node that the next step probably gets, if it has this key: what the owner remembers there is right whatever
+  /// the slots. Null if it has another.
   [[nodiscard]] TraceNode* expected(std::span<const std::uint64_t> key, std::uint64_t hash) const noexcept {
     TraceNode* node = cursor_->recent;
     return node != nullptr && node->same_step(key, hash) ? node : nullptr;
@@ -98,7 +99,7 @@ class SegmentTracer {
   Verdict follow(const TracedStep& step);
   [[nodiscard]] TraceNode& miss(const TraceKey& key, std::uint8_t cut_class);
   void begin(TraceNode& first);
-  [[nodiscard]] std::uint32_t choose();
+  [[nodiscard]] std::span<const CutStep> steps();
   void end_here(CutReason reason);
   void end_early(std::uint32_t ops);
   [[nodiscard]] std::uint32_t follow_again(const Replayed& replayed);
@@ -118,23 +119,23 @@ class SegmentTracer {
 
   TraceTrie trie_;
   CutPolicy policy_;
-  TraceNode* cursor_;              // node of the last pending step, or the root
-  TraceNode* first_ = nullptr;     // node of the first pending step
+  TraceNode* cursor_;           // node of the last pending step, or the root
+  TraceNode* first_ = nullptr;  // node of the first pending step
   TraceNode* last_ = nullptr;
   TraceNode* wait_first_ = nullptr;  // first node after the last wait, pinned
   NodeRef last_end_;                 // of the segment before the pending one
   std::uint32_t count_ = 0;          // steps after the last cut
   std::uint32_t due_ops_ = 0;        // steps of the segments that are due
   SlotTable slots_;
-  std::vector<std::uint32_t> numbers_;   // slots of the step being added
-  std::vector<std::uint64_t> operands_;  // of the pending steps
-  TraceDifference difference_;           // of the pending segment
+  std::vector<std::uint32_t> numbers_;  // slots of the step being added
+  WordArray operands_;                  // of the pending steps
+  TraceDifference difference_;          // of the pending segment
   std::vector<SegmentCut> due_;
   std::uint64_t before_[CutPolicy::kContext] = {};  // signatures before the pending segment
-  std::vector<CutCandidate> candidates_;
+  std::vector<CutStep> steps_;                      // of the pending segment, when the policy asks
   // Of the retroactive cut in progress: the steps to follow again.
   std::vector<Replayed> replayed_;
-  std::vector<std::uint64_t> replayed_operands_;
+  WordArray replayed_operands_;
 };
 
 }  // namespace aee

@@ -19,13 +19,15 @@ class SlotTable {
       if (cells_[at].identity == identity) return cells_[at].slot;
     }
     cells_[at] = {identity, epoch_, count_};
-    if (2 * ++count_ > cells_.size()) [[unlikely]] grow();
+    if (2 * ++count_ > cells_.size()) [[unlikely]]
+      grow();
     return count_ - 1;
   }
   /// Starts from 0 again.
   void clear() noexcept {
     count_ = 0;
-    if (++epoch_ == 0) [[unlikely]] wipe();
+    if (++epoch_ == 0) [[unlikely]]
+      wipe();
   }
 
  private:

@@ -96,8 +96,8 @@ class CutSimulator {
       }
     }
     const bool fresh = programs_[cut.end].insert(alive).second;
-    segments_.push_back({launched_, cut.ops, static_cast<std::uint32_t>(lap_starts_.size()), cut.reason,
-                         cut.hit && !fresh, cut.hit});
+    segments_.push_back(
+        {launched_, cut.ops, static_cast<std::uint32_t>(lap_starts_.size()), cut.reason, cut.hit && !fresh, cut.hit});
     launched_ = end;
   }
 

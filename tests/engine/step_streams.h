@@ -1,7 +1,7 @@
 // Synthetic streams of steps for the tests of the cut policy: what programs look like to the tracer, without data.
 //
-// A stream is a list of events: ops on values, waits of the host, and marks of laps. Values are numbers; an op reads some
-// and makes one. Generators are seeded: the same arguments give the same stream.
+// A stream is a list of events: ops on values, waits of the host, and marks of laps. Values are numbers; an op reads
+// some and makes one. Generators are seeded: the same arguments give the same stream.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ struct StreamEvent {
   enum class Kind : std::uint8_t { kOp, kWait, kLap };
   Kind kind;
   std::uint8_t cut_class = 0;
-  std::uint64_t signature = 0;         ///< op, layouts and attributes
-  std::vector<std::uint64_t> inputs{};   ///< values
-  std::uint64_t output = 0;            ///< a value never seen before
+  std::uint64_t signature = 0;          ///< op, layouts and attributes
+  std::vector<std::uint64_t> inputs{};  ///< values
+  std::uint64_t output = 0;             ///< a value never seen before
 };
 using Stream = std::vector<StreamEvent>;
 
@@ -102,8 +102,8 @@ inline Stream nested(std::size_t inner, std::size_t trips, std::size_t outer, st
 }
 
 /// Stochastic depth: each of `layers` bodies is left out with a probability. waits: a host read after so many layers.
-inline Stream stochastic_depth(std::size_t layers, std::size_t ops, double skip, std::size_t laps, std::size_t waits = 0,
-                               std::uint64_t seed = 1) {
+inline Stream stochastic_depth(std::size_t layers, std::size_t ops, double skip, std::size_t laps,
+                               std::size_t waits = 0, std::uint64_t seed = 1) {
   StreamMaker maker(seed);
   std::vector<StreamMaker::Body> bodies;
   for (std::size_t i = 0; i < layers; ++i) bodies.push_back(maker.body(ops));
@@ -133,7 +133,8 @@ inline Stream alternating(std::size_t ops, std::size_t laps, std::uint64_t seed 
 }
 
 /// The same body with `shapes` shapes in rotation; a lap is one round of all shapes. 0: a new shape every time.
-inline Stream rotating_shapes(std::size_t ops, std::size_t calls, std::size_t shapes, bool waits, std::uint64_t seed = 1) {
+inline Stream rotating_shapes(std::size_t ops, std::size_t calls, std::size_t shapes, bool waits,
+                              std::uint64_t seed = 1) {
   StreamMaker maker(seed);
   const StreamMaker::Body body = maker.body(ops);
   for (std::size_t i = 0; i < calls; ++i) {

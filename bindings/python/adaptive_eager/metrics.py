@@ -14,11 +14,6 @@ def reset_metrics() -> None:
     _C.reset_metrics()
 
 
-def dump_trace(path: str) -> None:
-    """Writes what was recorded and launched to a file."""
-    _C.dump_trace(str(path))
-
-
 class Report:
     """The engine's account of itself: print it, or take dict()."""
 
@@ -30,7 +25,8 @@ class Report:
         return self._content
 
     def __str__(self) -> str:
-        return "\n".join(_render(self._content))
+        counters = {name: count for name, count in self._content.get("counters", {}).items() if count}
+        return "\n".join(_render({**self._content, "counters": counters}))
 
     __repr__ = __str__
 
