@@ -1,6 +1,8 @@
 #include "cache/trace_trie.h"
 
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <utility>
 
 namespace aee {
@@ -12,11 +14,8 @@ constexpr std::uint32_t kFewChildren = 4;
 constexpr std::size_t kBlockBytes = 16;
 
 std::uint64_t place_of(std::uint64_t hash, std::span<const std::uint32_t> slots) noexcept {
-#ifdef AEE_EQUAL_HASHES
-  return 0;
-#endif
   for (const std::uint32_t slot : slots) hash = (hash ^ slot) * 0x9E3779B97F4A7C15u;
-  return hash ^ hash >> 32;
+  return table_hash(hash ^ hash >> 32);
 }
 
 TraceNode*& bucket(TraceNode& parent, std::uint64_t hash, std::span<const std::uint32_t> slots) noexcept {

@@ -32,6 +32,8 @@ void install_histc(torch::Library& library);
 /// The nested tensors inside nn.TransformerEncoder: what makes them.
 void install_nested_encoder_input(torch::Library& library);
 
+/// For SparseCsrPrivateUse1: zeros, which asks nobody for memory.
+void install_sparse_refusals(torch::Library& library);
 /// For NestedTensorPrivateUse1: what reads the nested tensors inside nn.TransformerEncoder.
 void install_nested_encoder(torch::Library& library);
 

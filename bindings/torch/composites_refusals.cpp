@@ -35,4 +35,8 @@ void install_refusals(torch::Library& library) {
   }
 }
 
+void install_sparse_refusals(torch::Library& library) {
+  library.impl("zeros", torch::CppFunction::makeFromBoxedFunction<&refuse_kind<kSparse>>());
+}
+
 }  // namespace aee

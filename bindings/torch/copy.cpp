@@ -36,7 +36,10 @@ void host_to_device(const at::Tensor& source, const at::Tensor& destination) {
   context.metrics().host_to_device_bytes.add(source.nbytes());
   Buffer& buffer = *buffer_of(*destination.unsafeGetTensorImpl());
   if (context.idle(buffer) && !buffer.failed()) {
-    copy_now(context, host_view(destination), source);
+    at::Tensor view = host_view(destination);
+    copy_now(context, view, source);
+    // Nobody uses the buffer: from now on its mirror lies like this tensor, which its operands will mostly be.
+    if (view.nbytes() == buffer.bytes() && !view.is_conj() && !view.is_neg()) adopt(buffer, std::move(view));
     return;
   }
   const at::Tensor staged = at::empty_like(source, destination.options().dtype(source.scalar_type()));

@@ -18,6 +18,13 @@ std::uint64_t class_of(const at::Scalar& scalar) {
   return 0x40 ^ real_class(value.real()) ^ real_class(value.imag()) << 20;
 }
 
+// Python's numbers come as double and int64.
+std::uint64_t class_of_host_scalar(const at::Tensor& tensor, const std::uint64_t (&bytes)[2]) {
+  if (tensor.scalar_type() == at::kDouble) return real_class(std::bit_cast<double>(bytes[0]));
+  if (tensor.scalar_type() == at::kLong) return integer_class(static_cast<std::int64_t>(bytes[0]));
+  return class_of(at::native::_local_scalar_dense_cpu(tensor));
+}
+
 [[noreturn]] void fail_devices(const at::Device& one, const at::Device& other) {
   TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ", one, " and ",
               other, "!");
@@ -41,7 +48,7 @@ void encode_host_tensor(RecordFrame& frame, const at::Tensor& tensor) {
   std::memcpy(bytes, tensor.const_data_ptr(), tensor.element_size());
   const bool number = tensor.unsafeGetTensorImpl()->is_wrapped_number();
   frame.step.host_scalar(static_cast<std::uint8_t>(tensor.scalar_type()), number ? kWrappedNumber : 0, bytes,
-                         class_of(at::native::_local_scalar_dense_cpu(tensor)));
+                         class_of_host_scalar(tensor, bytes));
 }
 
 void note_mask(RecordFrame& frame, const at::Tensor& tensor) {

@@ -57,3 +57,4 @@ TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&aee::refuse>());
 }
 TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, library) { aee::install_nested_encoder(library); }
+TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, library) { aee::install_sparse_refusals(library); }

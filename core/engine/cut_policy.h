@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "cache/trace_trie.h"
+#include "cache/trace_node.h"
 
 namespace aee {
 

@@ -14,6 +14,11 @@ void release_mirror(void* object) noexcept {
   c10::raw::intrusive_ptr::decref(static_cast<at::TensorImpl*>(object));
 }
 
+at::Tensor view_of(const c10::Storage& storage, const Placement& placement, std::uint8_t flags) {
+  return make_cpu_view(storage, static_cast<at::ScalarType>(placement.dtype), {placement.sizes, placement.rank},
+                       {placement.strides, placement.rank}, placement.offset, flags);
+}
+
 void set_backing(Buffer& buffer, at::Tensor tensor) noexcept {
   Backing& backing = buffer.backing();
   const Backing old = backing;
@@ -21,14 +26,15 @@ void set_backing(Buffer& buffer, at::Tensor tensor) noexcept {
   if (old.object != nullptr) old.release(old.object);
 }
 
-// Two readers of memory that nobody wrote may both be the first.
-at::TensorImpl& make_memory(Buffer& buffer) {
+// Two readers of memory that nobody wrote may both be the first. The mirror lies as its first operand does (null: flat
+// bytes), so that operands which keep lying so need no header of their own.
+at::TensorImpl& make_memory(Buffer& buffer, const Placement* placement) {
   static SpinLock lock;
   const std::lock_guard guard(lock);
-  if (buffer.backing().object == nullptr) {
-    const auto bytes = static_cast<std::int64_t>(buffer.bytes());
-    set_backing(buffer, at::detail::empty_cpu({bytes}, at::kByte));
-  }
+  if (buffer.backing().object != nullptr) return *static_cast<at::TensorImpl*>(buffer.backing().object);
+  at::Tensor memory = at::detail::empty_cpu({static_cast<std::int64_t>(buffer.bytes())}, at::kByte);
+  if (placement != nullptr) memory = view_of(memory.storage(), *placement, /*flags=*/0);
+  set_backing(buffer, std::move(memory));
   return *static_cast<at::TensorImpl*>(buffer.backing().object);
 }
 
@@ -47,7 +53,7 @@ bool lies_like(const at::TensorImpl& mirror, const Placement& placement) noexcep
 
 at::TensorImpl& mirror_of(Buffer& buffer) {
   void* object = buffer.backing().object;
-  if (object == nullptr) [[unlikely]] return make_memory(buffer);
+  if (object == nullptr) [[unlikely]] return make_memory(buffer, nullptr);
   return *static_cast<at::TensorImpl*>(object);
 }
 
@@ -67,15 +73,14 @@ at::Tensor make_cpu_view(const c10::Storage& storage, at::ScalarType dtype, at::
 void adopt(Buffer& buffer, at::Tensor tensor) { set_backing(buffer, std::move(tensor)); }
 
 OperandTensor::OperandTensor(Buffer& buffer, const Placement& placement) {
-  at::TensorImpl& mirror = mirror_of(buffer);
+  void* object = buffer.backing().object;
+  at::TensorImpl& mirror = object != nullptr ? *static_cast<at::TensorImpl*>(object) : make_memory(buffer, &placement);
   if (lies_like(mirror, placement)) {
     tensor_ = at::Tensor(c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::reclaim(&mirror));
     borrowed_ = true;
     return;
   }
-  tensor_ = make_cpu_view(mirror.unsafe_storage(), static_cast<at::ScalarType>(placement.dtype),
-                          {placement.sizes, placement.rank}, {placement.strides, placement.rank}, placement.offset,
-                          placement.flags);
+  tensor_ = view_of(mirror.unsafe_storage(), placement, placement.flags);
 }
 
 at::Tensor make_host_scalar(at::ScalarType dtype, bool wrapped, const std::uint64_t* bytes) {

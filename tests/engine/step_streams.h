@@ -44,12 +44,13 @@ class StreamMaker {
     }
     return body;
   }
-  /// Runs a body: `base` tells bodies apart and has parameters of its own, `shape` is part of every signature.
-  void emit(const Body& body, std::uint64_t base = 0, std::uint64_t shape = 0) {
+  /// Runs a body: `base` tells bodies apart and has parameters of its own, `shape` is part of every signature,
+  /// `parameters` chooses other parameters for the same signatures.
+  void emit(const Body& body, std::uint64_t base = 0, std::uint64_t shape = 0, std::uint64_t parameters = 0) {
     for (const BodyOp& op : body) {
       StreamEvent event{StreamEvent::Kind::kOp, op.signature == 1 ? std::uint8_t{1} : std::uint8_t{0}};
       event.signature = op.signature + 1000 * base + 100000 * shape;
-      for (const Source source : op.sources) event.inputs.push_back(value(source, base, op.parameter));
+      for (const Source source : op.sources) event.inputs.push_back(value(source, base, op.parameter + parameters));
       event.output = ++values_;
       before_ = previous_;
       previous_ = event.output;
@@ -115,6 +116,19 @@ inline Stream stochastic_depth(std::size_t layers, std::size_t ops, double skip,
       if (!maker.chance(skip)) maker.emit(bodies[k], k + 10);
       if (waits != 0 && k % waits == waits - 1) maker.wait();
     }
+  }
+  return maker.take();
+}
+
+/// `layers` times the same body with parameters of its own, between a head and a tail: a deep model.
+inline Stream layered(std::size_t layers, std::size_t ops, std::size_t laps, std::uint64_t seed = 1) {
+  StreamMaker maker(seed);
+  const StreamMaker::Body head = maker.body(12), layer = maker.body(ops), tail = maker.body(25);
+  for (std::size_t i = 0; i < laps; ++i) {
+    maker.lap();
+    maker.emit(head, 1);
+    for (std::size_t k = 0; k < layers; ++k) maker.emit(layer, 0, 0, 100 * (k + 1));
+    maker.emit(tail, 2);
   }
   return maker.take();
 }

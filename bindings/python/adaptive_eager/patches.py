@@ -10,7 +10,7 @@ import torch
 from torch.optim.optimizer import _get_capturable_supported_devices
 from torch.utils import _foreach_utils
 
-from adaptive_eager import switches
+from adaptive_eager import composites, switches
 from adaptive_eager.device import NAME
 from adaptive_eager.replace import replace
 
@@ -21,6 +21,7 @@ def apply() -> None:
     printing_copies_first()
     dlpack_refuses()
     compile_knows_the_backend()
+    composites.choose_as_on_cpu()
     switches.synchronize_before_each()
 
 
