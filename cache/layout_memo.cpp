@@ -2,14 +2,14 @@
 
 #include <cstring>
 
+#include "core/base/equal_hashes.h"
+
 namespace aee {
 namespace {
 
-// A build with AEE_EQUAL_HASHES proves that nothing is ever found by its hash alone.
+// The upper half takes part in the choice of the cell.
 std::uint64_t effective(std::uint64_t hash) noexcept {
-#ifdef AEE_EQUAL_HASHES
-  hash = 0;
-#endif
+  hash = table_hash(hash);
   return hash ^ hash >> 32;
 }
 

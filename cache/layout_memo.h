@@ -24,11 +24,11 @@ struct ResultSpec {
   };
   Kind kind = Kind::kUndefined;
   std::uint8_t dtype = 0;
-  std::uint8_t flags = 0;    ///< TensorFlags: conjugate, negative
-  bool contiguous = false;   ///< strides are those of a contiguous tensor
+  std::uint8_t flags = 0;   ///< TensorFlags: conjugate, negative
+  bool contiguous = false;  ///< strides are those of a contiguous tensor
   std::uint32_t index = 0;
-  std::int64_t offset = 0;   ///< elements
-  std::uint64_t bytes = 0;   ///< of the storage, for kFresh
+  std::int64_t offset = 0;  ///< elements
+  std::uint64_t bytes = 0;  ///< of the storage, for kFresh
   std::vector<std::int64_t> sizes, strides;
 };
 
@@ -40,11 +40,11 @@ struct Relayout {
 
 struct LayoutEntry {
   std::vector<std::uint64_t> key;
-  std::vector<ResultSpec> results;     ///< flat, in schema order
-  std::vector<std::int32_t> returns;   ///< for each return: -1 a tensor, n a list of n tensors
+  std::vector<ResultSpec> results;    ///< flat, in schema order
+  std::vector<std::int32_t> returns;  ///< for each return: -1 a tensor, n a list of n tensors
   std::vector<Relayout> relayouts;
-  std::uint32_t fresh = 0;             ///< number of kFresh results
-  bool shares = false;                 ///< some result is kShared
+  std::uint32_t fresh = 0;  ///< number of kFresh results
+  bool shares = false;      ///< some result is kShared
   std::uint32_t hits = 0;
 };
 

@@ -27,7 +27,7 @@ class Digits:
 
 
 class Text:
-    """The Python language reference as it ships with Python (pydoc_data): about half a million characters of English."""
+    """The Python language reference as it ships with Python (pydoc_data): half a million characters of English."""
 
     def __init__(self, device: str) -> None:
         text = "\n".join(topics[name] for name in sorted(topics))

@@ -53,7 +53,8 @@ std::uint32_t StepWriter::slot_of(Buffer* buffer, std::int64_t offset, bool* sha
     }
   }
   *shared = false;
-  if (slot_count_ == slot_capacity_) [[unlikely]] grow_slots();
+  if (slot_count_ == slot_capacity_) [[unlikely]]
+    grow_slots();
   slots_[slot_count_] = {buffer, false};
   first_offsets_[slot_count_] = offset;
   return static_cast<std::uint32_t>(slot_count_++);

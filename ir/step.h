@@ -4,7 +4,8 @@
 // identifies it: structure, layouts and the classes of data scalars, but no offsets, no addresses, no data values.
 // Operands are numbered by slot: the place of their Buffer in `slots`, in order of first touch.
 //
-// The first word of an argument is its head:   bits 0-7 Tag | 8-15 dtype | 16-23 rank | 24-31 flags | 32-63 slot or count
+// The first word of an argument is its head:   bits 0-7 Tag | 8-15 dtype | 16-23 rank | 24-31 flags | 32-63 slot or
+// count
 //   kTensor      head, offset, sizes[rank], strides[rank]         (elements)
 //   kHostScalar  head, two words of raw bytes                      (a 0-dim tensor of the host, by value)
 //   kScalar*     head, one word (complex: two)
@@ -78,12 +79,14 @@ class WordArray {
  public:
   void clear() noexcept { size_ = 0; }
   void push(std::uint64_t word) {
-    if (size_ == capacity_) [[unlikely]] grow(size_ + 1);
+    if (size_ == capacity_) [[unlikely]]
+      grow(size_ + 1);
     data_[size_++] = word;
   }
   /// Room for `count` more words, uninitialised; the caller fills them.
   std::uint64_t* extend(std::size_t count) {
-    if (size_ + count > capacity_) [[unlikely]] grow(size_ + count);
+    if (size_ + count > capacity_) [[unlikely]]
+      grow(size_ + count);
     std::uint64_t* place = data_.get() + size_;
     size_ += count;
     return place;

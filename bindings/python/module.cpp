@@ -85,8 +85,7 @@ py::list config_rows() {
 PYBIND11_MODULE(_C, module) {
   using namespace aee;
   const py::call_guard<py::gil_scoped_release> no_gil;
-  set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line,
-                      &emit_python_warnings});
+  set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line, &emit_python_warnings});
   set_foreign_folders(package_folders());
   module.def("is_available", [] { return count_devices() > 0; });
   module.def("device_count", &count_devices);

@@ -1,4 +1,5 @@
-// Python source lines of recorded steps, read without the GIL from the calling thread's own frame.
+// Python source lines of recorded steps, read without the GIL from the calling thread's own frame. Called by the
+// recorder through the hooks of bindings/torch/surface.h; any thread. Code objects are kept alive once met.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ class BoxedKernel final : public c10::OperatorKernel {
 // Composite operators that run as a whole on CPU tensors, because their kernel looks at the device or at which of its
 // arguments are one object.
 bool runs_whole(const std::string& name) {
-  static const char* const kNames[] = {"aten::convolution_overrideable",          "aten::convolution_backward_overrideable",
+  static const char* const kNames[] = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable",
                                        "aten::conj_physical_", "aten::mode.values", "aten::addr_"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }

@@ -11,8 +11,8 @@
 
 namespace aee {
 
-// For PrivateUse1 and for AutogradPrivateUse1: a composite under the first key only would cut the graph (gradients would
-// be missing), under the second only it would be lost in inference mode.
+// For PrivateUse1 and for AutogradPrivateUse1: a composite under the first key only would cut the graph (gradients
+// would be missing), under the second only it would be lost in inference mode.
 
 /// dropout: the CPU draws with bernoulli_ and multiplies, other devices call native_dropout.
 void install_dropout(torch::Library& library);

@@ -1,7 +1,7 @@
 // Attention: ATen's scaled_dot_product_attention asks a table by device for its choice, and for every device but CUDA
-// "flash" means the kernel that the CPU uses. With the CPU's own chooser in the table the whole operator takes the CPU's
-// path: forward, backward, in functorch's transforms and on fake tensors. The chooser reads sizes, strides, dtypes,
-// requires_grad and global switches, never values.
+// "flash" means the kernel that the CPU uses. With the CPU's own chooser in the table the whole operator takes the
+// CPU's path: forward, backward, in functorch's transforms and on fake tensors. The chooser reads sizes, strides,
+// dtypes, requires_grad and global switches, never values.
 #include "bindings/torch/composites.h"
 
 #include <ATen/native/transformers/attention.h>

@@ -13,7 +13,8 @@ using Dim = std::optional<std::int64_t>;
 
 // Note [Checks of values]
 // On the CPU these operators look at values and raise; on other devices ATen leaves the check out, so as not to wait.
-// Here the check is recorded as a step of its own: nobody waits, and the error has the CPU's text at the next sync point.
+// Here the check is recorded as a step of its own: nobody waits, and the error has the CPU's text at the next sync
+// point.
 
 bool has_values(const Tensor& tensor) {
   return tensor.is_privateuseone() && !tensor.key_set().has(c10::DispatchKey::Python) && tensor.numel() != 0;

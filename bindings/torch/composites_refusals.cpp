@@ -20,14 +20,14 @@ constexpr char kNested[] = "nested (the layout torch.jagged works)";
 }  // namespace
 
 void install_refusals(torch::Library& library) {
-  for (const char* name : {"_sparse_compressed_tensor_unsafe", "_sparse_csr_tensor_unsafe", "_sparse_csc_tensor_unsafe",
-                           "_sparse_bsr_tensor_unsafe", "_sparse_bsc_tensor_unsafe",
-                           "sparse_compressed_tensor.comp_plain_value_size", "sparse_compressed_tensor.comp_plain_value",
-                           "sparse_csr_tensor.crow_col_value_size", "sparse_csr_tensor.crow_col_value",
-                           "sparse_csc_tensor.ccol_row_value_size", "sparse_csc_tensor.ccol_row_value",
-                           "sparse_bsr_tensor.crow_col_value_size", "sparse_bsr_tensor.crow_col_value",
-                           "sparse_bsc_tensor.ccol_row_value_size", "sparse_bsc_tensor.ccol_row_value",
-                           "_sparse_compressed_tensor_with_dims"}) {
+  for (const char* name :
+       {"_sparse_compressed_tensor_unsafe", "_sparse_csr_tensor_unsafe", "_sparse_csc_tensor_unsafe",
+        "_sparse_bsr_tensor_unsafe", "_sparse_bsc_tensor_unsafe", "sparse_compressed_tensor.comp_plain_value_size",
+        "sparse_compressed_tensor.comp_plain_value", "sparse_csr_tensor.crow_col_value_size",
+        "sparse_csr_tensor.crow_col_value", "sparse_csc_tensor.ccol_row_value_size", "sparse_csc_tensor.ccol_row_value",
+        "sparse_bsr_tensor.crow_col_value_size", "sparse_bsr_tensor.crow_col_value",
+        "sparse_bsc_tensor.ccol_row_value_size", "sparse_bsc_tensor.ccol_row_value",
+        "_sparse_compressed_tensor_with_dims"}) {
     library.impl(name, torch::CppFunction::makeFromBoxedFunction<&refuse_kind<kSparse>>());
   }
   for (const char* name : {"_nested_tensor_from_tensor_list", "_nested_view_from_buffer", "_nested_from_padded"}) {

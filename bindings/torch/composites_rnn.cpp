@@ -144,8 +144,8 @@ Tensor run_layers(Input input, const std::vector<RnnWeights>& weights, std::vect
     std::vector<Tensor> outputs;
     for (std::size_t i = 0; i < directions; ++i) {
       const std::size_t index = layer * directions + i;
-      Layer<typename Cell::State> done =
-          run_direction<Cell>(input, states[index], weights[index], i == 0 ? Direction::kForward : Direction::kBackward);
+      Layer<typename Cell::State> done = run_direction<Cell>(input, states[index], weights[index],
+                                                             i == 0 ? Direction::kForward : Direction::kBackward);
       states[index] = done.state;
       outputs.push_back(done.output);
     }

@@ -75,7 +75,8 @@ Engine& engine() {
   TORCH_CHECK(!forked_child(),
               "Cannot re-initialize neuron in forked subprocess. To use neuron with multiprocessing, you must use the "
               "'spawn' start method");
-  if (Engine* made = the_engine.load(std::memory_order_acquire)) [[likely]] return *made;
+  if (Engine* made = the_engine.load(std::memory_order_acquire)) [[likely]]
+    return *made;
   return make_engine();
 }
 
@@ -84,7 +85,8 @@ Engine* engine_if_made() noexcept { return the_engine.load(std::memory_order_acq
 ThreadContext& thread_context() {
   // Resolved by an offset from the thread pointer, not by a call; dlopen has room for one pointer.
   [[gnu::tls_model("initial-exec")]] static thread_local ThreadContext* current = nullptr;
-  if (current != nullptr) [[likely]] return *current;
+  if (current != nullptr) [[likely]]
+    return *current;
   static thread_local ThreadContext context;
   current = &context;
   if (Engine* made = engine_if_made()) {
@@ -138,9 +140,12 @@ void finish_work() noexcept {
 
 void throw_translated(const Error& error) {
   switch (error.kind()) {
-    case ErrorKind::kOutOfMemory: TORCH_CHECK_WITH(OutOfMemoryError, false, error.what());
-    case ErrorKind::kUnsupported: TORCH_CHECK_NOT_IMPLEMENTED(false, error.what());
-    default: TORCH_CHECK(false, error.what());
+    case ErrorKind::kOutOfMemory:
+      TORCH_CHECK_WITH(OutOfMemoryError, false, error.what());
+    case ErrorKind::kUnsupported:
+      TORCH_CHECK_NOT_IMPLEMENTED(false, error.what());
+    default:
+      TORCH_CHECK(false, error.what());
   }
 }
 

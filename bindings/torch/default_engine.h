@@ -33,21 +33,22 @@ struct ThreadContext {
   StepWriter step;
   LayoutMemo memo;
   StepLauncher launcher;
-  HitCounter hits;         ///< steps launched one by one
-  HitCounter traced_hits;  ///< steps recorded into segments
-  bool watched = false;    ///< the engine reads them
+  HitCounter hits;            ///< steps launched one by one
+  HitCounter traced_hits;     ///< steps recorded into segments
+  bool watched = false;       ///< the engine reads them
   signed char adaptive = -1;  ///< adaptive mode on this thread: 0 off, 1 on, -1 as the environment says
   /// Recorders of this thread, made when first used, by device and queue.
   std::array<std::array<SegmentRecorder*, StreamTable::kQueues>, kMaxDevices> recorders{};
   std::uint64_t verify_count = 0;
-  std::array<bool, kMaxDevices> launched{};         ///< launches of this thread may refer to its memo
+  std::array<bool, kMaxDevices> launched{};  ///< launches of this thread may refer to its memo
 };
 
 /// The engine; makes it if need be. Throws c10::Error (RuntimeError) in a forked child or for a wrong environment.
 [[nodiscard]] Engine& engine();
 /// The engine if it has been made, else null; never throws.
 [[nodiscard]] Engine* engine_if_made() noexcept;
-/// This thread's context. Turns off autograd's own threads for this thread, once: backward then runs where it is called.
+/// This thread's context. Turns off autograd's own threads for this thread, once: backward then runs where it is
+/// called.
 [[nodiscard]] ThreadContext& thread_context();
 /// Whether steps of the thread gather in segments.
 [[nodiscard]] inline bool is_adaptive(const ThreadContext& thread) {

@@ -37,7 +37,8 @@ LayoutEntry* lookup(RecordFrame& frame) {
     return nullptr;
   }
   const std::uint64_t every = engine().config().verify;
-  if (every != 0 && ++frame.thread.verify_count % every == 0) [[unlikely]] return nullptr;
+  if (every != 0 && ++frame.thread.verify_count % every == 0) [[unlikely]]
+    return nullptr;
   return layouts;
 }
 
@@ -95,10 +96,14 @@ at::Tensor Emission::result(std::size_t index) {
   const auto dtype = static_cast<at::ScalarType>(spec.dtype);
   c10::Storage storage;
   switch (spec.kind) {
-    case ResultSpec::Kind::kUndefined: return at::Tensor();
-    case ResultSpec::Kind::kArgument: 
-      return at::Tensor(c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(frame_.tensors[spec.index]));
-    case ResultSpec::Kind::kAlias: storage = frame_.tensors[spec.index]->storage(); break;
+    case ResultSpec::Kind::kUndefined:
+      return at::Tensor();
+    case ResultSpec::Kind::kArgument:
+      return at::Tensor(
+          c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(frame_.tensors[spec.index]));
+    case ResultSpec::Kind::kAlias:
+      storage = frame_.tensors[spec.index]->storage();
+      break;
     case ResultSpec::Kind::kShared:
     case ResultSpec::Kind::kFresh: {
       std::size_t fresh = 0;

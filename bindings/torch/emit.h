@@ -37,7 +37,8 @@ void apply_relayouts(RecordFrame& frame, const LayoutEntry& layouts);
 template <class Encode>
 LayoutEntry* find_layouts(RecordFrame& frame, Encode&& again) {
   LayoutEntry* layouts = detail::lookup(frame);
-  if (layouts == nullptr || layouts->relayouts.empty()) [[likely]] return layouts;
+  if (layouts == nullptr || layouts->relayouts.empty()) [[likely]]
+    return layouts;
   detail::apply_relayouts(frame, *layouts);
   // With the operands laid out as the op wants them the step has another key, and the same results.
   again();

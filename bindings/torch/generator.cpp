@@ -66,8 +66,8 @@ at::Generator new_generator(int device) {
 
 Buffer* generator_state(const std::optional<at::Generator>& generator, int device) {
   const at::Generator& chosen = generator.has_value() && generator->defined() ? *generator : default_generator(device);
-  TORCH_CHECK(chosen.device().type() == at::DeviceType::PrivateUse1, "Expected a 'neuron' device type for generator but found '",
-              chosen.device().type(), "'");
+  TORCH_CHECK(chosen.device().type() == at::DeviceType::PrivateUse1,
+              "Expected a 'neuron' device type for generator but found '", chosen.device().type(), "'");
   return static_cast<NeuronGenerator*>(chosen.unsafeGetGeneratorImpl())->state();
 }
 

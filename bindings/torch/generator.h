@@ -16,8 +16,8 @@ namespace aee {
 [[nodiscard]] const at::Generator& default_generator(int device);
 /// A new generator for a device.
 [[nodiscard]] at::Generator new_generator(int device);
-/// The state that a draw writes: of the given generator, or of the device's default one. Throws if the generator belongs
-/// to another device.
+/// The state that a draw writes: of the given generator, or of the device's default one. Throws if the generator
+/// belongs to another device.
 [[nodiscard]] Buffer* generator_state(const std::optional<at::Generator>& generator, int device);
 /// The wrapped CPU generator of a state, once nothing uses it.
 [[nodiscard]] at::Generator inner_generator(Buffer& state);

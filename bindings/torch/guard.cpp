@@ -25,15 +25,15 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
     setDevice(device);
     return old;
   }
-  c10::Device getDevice() const override {
-    return {kDevice, static_cast<c10::DeviceIndex>(thread_context().device)};
-  }
+  c10::Device getDevice() const override { return {kDevice, static_cast<c10::DeviceIndex>(thread_context().device)}; }
   void setDevice(c10::Device device) const override { set_current_device(device.index()); }
   void uncheckedSetDevice(c10::Device device) const noexcept override { thread_context().device = device.index(); }
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
 
   c10::Stream getStream(c10::Device device) const override { return current_stream(index_of(device)); }
-  c10::Stream getDefaultStream(c10::Device device) const override { return stream_of(index_of(device), kDefaultStream); }
+  c10::Stream getDefaultStream(c10::Device device) const override {
+    return stream_of(index_of(device), kDefaultStream);
+  }
   c10::Stream getNewStream(c10::Device device, int /*priority*/) const override {
     const int index = index_of(device);
     return stream_of(index, engine().device(index).streams().new_stream());

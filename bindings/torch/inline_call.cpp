@@ -70,7 +70,7 @@ class InlineCall {
   std::size_t arguments_;
   std::vector<Twin> twins_;
   std::vector<std::pair<c10::StorageImpl*, c10::Storage>> adopted_;  // CPU storage of a result -> its device storage
-  std::vector<c10::StorageImpl*> fresh_;                // CPU storages of fresh results, by result
+  std::vector<c10::StorageImpl*> fresh_;                             // CPU storages of fresh results, by result
   LayoutEntry entry_;
   bool memorable_ = true;
 };
@@ -117,7 +117,8 @@ IValue InlineCall::to_cpu(const IValue& value, bool written) {
     if (!tensors) return value;
     c10::List<std::optional<at::Tensor>> list;
     for (const IValue& one : values) {
-      list.push_back(one.isNone() ? std::optional<at::Tensor>() : std::optional<at::Tensor>(to_cpu(one, written).toTensor()));
+      list.push_back(one.isNone() ? std::optional<at::Tensor>()
+                                  : std::optional<at::Tensor>(to_cpu(one, written).toTensor()));
     }
     return list;
   }
@@ -141,8 +142,7 @@ void InlineCall::run() {
     }
   }
   const QueueId queue = frame_.thread.queue[static_cast<std::size_t>(device)];
-  run_for_device(context, queue, frame_.state,
-                 [&] { call_kernel(cpu_stack, device); });
+  run_for_device(context, queue, frame_.state, [&] { call_kernel(cpu_stack, device); });
   for (std::size_t i = 0; i < twins_.size(); ++i) {
     if (twins_[i].written) settle_written(twins_[i]);
   }
@@ -224,8 +224,8 @@ at::Tensor InlineCall::adopt_result(const at::Tensor& result) {
     entry_.results.push_back(spec);
     return tensor_of(twin.device);
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == at::kStrided && !result.is_quantized() && result.is_cpu(), frame_.op.name,
-                              ": the device neuron has no tensors of this kind (", result.layout(),
+  TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == at::kStrided && !result.is_quantized() && result.is_cpu(),
+                              frame_.op.name, ": the device neuron has no tensors of this kind (", result.layout(),
                               result.is_quantized() ? ", quantized" : "", "); run the op on the CPU");
   ResultSpec spec = spec_of(result);
   c10::StorageImpl* cpu_storage = result.storage().unsafeGetStorageImpl();

@@ -19,8 +19,9 @@ void run_for_device(DeviceContext& context, QueueId queue, const ThreadState& st
 
 template <class Body>
 void run_for_device(DeviceContext& context, QueueId queue, const ThreadState& state, Body&& body) {
-  run_for_device(context, queue, state, [](void* data) { (*static_cast<std::remove_reference_t<Body>*>(data))(); },
-                 const_cast<void*>(static_cast<const void*>(&body)));
+  run_for_device(
+      context, queue, state, [](void* data) { (*static_cast<std::remove_reference_t<Body>*>(data))(); },
+      const_cast<void*>(static_cast<const void*>(&body)));
 }
 
 }  // namespace aee

@@ -43,9 +43,8 @@ Tensor make_empty(std::optional<at::Device> device, at::ScalarType dtype, at::In
 }
 
 void check_layout(std::optional<at::Layout> layout, std::optional<bool> pinned) {
-  TORCH_CHECK_NOT_IMPLEMENTED(at::layout_or_default(layout) == at::kStrided,
-                              "neuron: expected a strided layout, got ", at::layout_or_default(layout),
-                              "; the device has dense tensors only");
+  TORCH_CHECK_NOT_IMPLEMENTED(at::layout_or_default(layout) == at::kStrided, "neuron: expected a strided layout, got ",
+                              at::layout_or_default(layout), "; the device has dense tensors only");
   TORCH_CHECK(!at::pinned_memory_or_default(pinned), "Only dense CPU tensors can be pinned");
 }
 
@@ -70,16 +69,20 @@ Tensor empty_strided(c10::SymIntArrayRef sym_size, c10::SymIntArrayRef sym_strid
   const at::IntArrayRef size = C10_AS_INTARRAYREF_SLOW(sym_size);
   const at::IntArrayRef stride = C10_AS_INTARRAYREF_SLOW(sym_stride);
   at::detail::check_size_nonnegative(size);
-  TORCH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape: ", size.size(), " and ", stride.size());
+  TORCH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape: ", size.size(), " and ",
+              stride.size());
   const at::ScalarType type = at::dtype_or_default(dtype);
   const std::size_t bytes = at::detail::computeStorageNbytes(size, stride, c10::elementSize(type));
   return make_empty(device, type, size, stride, bytes);
 }
 
-// ZeroTensor: a tensor without memory that stands for zeros. https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/ZeroTensorFallback.cpp
+// ZeroTensor: a tensor without memory that stands for zeros.
+// https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/ZeroTensorFallback.cpp
 struct NoMemory final : c10::Allocator {
   explicit NoMemory(at::Device device) : device_(device) {}
-  c10::DataPtr allocate(std::size_t) override { return {nullptr, nullptr, [](void*) {}, device_}; }
+  c10::DataPtr allocate(std::size_t) override {
+    return {nullptr, nullptr, [](void*) {}, device_};
+  }
   void copy_data(void*, const void*, std::size_t) const override {}
   at::Device device_;
 };
@@ -101,7 +104,9 @@ Tensor as_strided(const Tensor& self, c10::SymIntArrayRef size, c10::SymIntArray
       self, C10_AS_INTARRAYREF_SLOW(size), C10_AS_INTARRAYREF_SLOW(stride),
       offset.has_value() ? std::optional<std::int64_t>(offset->guard_int(__FILE__, __LINE__)) : std::nullopt);
 }
-Tensor view(const Tensor& self, c10::SymIntArrayRef size) { return at::native::view(self, C10_AS_INTARRAYREF_SLOW(size)); }
+Tensor view(const Tensor& self, c10::SymIntArrayRef size) {
+  return at::native::view(self, C10_AS_INTARRAYREF_SLOW(size));
+}
 Tensor reshape_alias(const Tensor& self, c10::SymIntArrayRef size, c10::SymIntArrayRef stride) {
   return at::native::_reshape_alias(self, C10_AS_INTARRAYREF_SLOW(size), C10_AS_INTARRAYREF_SLOW(stride));
 }
@@ -114,7 +119,8 @@ const Tensor& resize(const Tensor& self, c10::SymIntArrayRef sym_size, std::opti
   const std::size_t before = impl->unsafe_storage().nbytes();
   if (impl->sizes() != size) {
     impl->generic_set_sizes_contiguous(size);
-    const std::size_t bytes = at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), impl->storage_offset());
+    const std::size_t bytes =
+        at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), impl->storage_offset());
     if (self.numel() > 0 && bytes > before) resize_storage(impl->unsafe_storage(), bytes, Content::kKeep);
   }
   if (format.has_value()) {
@@ -138,9 +144,8 @@ Tensor& set_storage(Tensor& self, at::Storage source, c10::SymInt sym_offset, c1
   impl->set_storage_offset(offset);
   const bool strided = stride.data() != nullptr;
   if (impl->sizes() == size && (!strided || impl->strides() == stride)) return self;
-  const std::size_t bytes =
-      strided ? at::detail::computeStorageNbytes(size, stride, impl->itemsize(), offset)
-              : at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), offset);
+  const std::size_t bytes = strided ? at::detail::computeStorageNbytes(size, stride, impl->itemsize(), offset)
+                                    : at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), offset);
   if (strided) {
     impl->set_sizes_and_strides(size, stride);
   } else {
@@ -174,7 +179,8 @@ Tensor lazy_clone(const Tensor& self) {
   const std::size_t bytes = self.storage().nbytes();
   BufferRef buffer = translate_errors([&] { return engine().device(place.buffer->device()).acquire(bytes); });
   copy_bytes(*buffer.get(), *place.buffer, place.byte_offset, bytes);
-  return make_tensor(make_storage(std::move(buffer)), self.scalar_type(), self.sizes(), self.strides(), self.storage_offset());
+  return make_tensor(make_storage(std::move(buffer)), self.scalar_type(), self.sizes(), self.strides(),
+                     self.storage_offset());
 }
 
 // Buffers are counted by the launches that use them: nothing to do.

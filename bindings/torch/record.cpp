@@ -113,9 +113,9 @@ void encode_tensor(RecordFrame& frame, const at::Tensor& tensor) {
   const at::IntArrayRef sizes = impl->sizes();
   const std::int64_t shift =
       place.byte_offset == 0 ? 0 : place.byte_offset / static_cast<std::int64_t>(impl->itemsize());
-  frame.step.tensor(place.buffer, {static_cast<std::uint8_t>(tensor.scalar_type()), flags,
-                                   static_cast<std::uint8_t>(sizes.size()), impl->storage_offset() + shift, sizes.data(),
-                                   impl->strides().data()});
+  frame.step.tensor(place.buffer,
+                    {static_cast<std::uint8_t>(tensor.scalar_type()), flags, static_cast<std::uint8_t>(sizes.size()),
+                     impl->storage_offset() + shift, sizes.data(), impl->strides().data()});
   frame.tensors.push_back(impl);
 }
 

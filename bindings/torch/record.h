@@ -34,10 +34,10 @@ struct RecordFrame {
   StepWriter& step;
   const AtenOp& op;
   ThreadState state;
-  int device = -1;        ///< index; -1 until an argument tells
+  int device = -1;  ///< index; -1 until an argument tells
   bool recordable = true;
   bool list_of_masks = false;
-  std::uint32_t argument = 0;  ///< number of the schema argument being encoded
+  std::uint32_t argument = 0;                    ///< number of the schema argument being encoded
   c10::SmallVector<at::TensorImpl*, 8> tensors;  ///< device tensors, in order; the caller keeps them alive
 
   /// Forgets the arguments encoded so far.
@@ -66,15 +66,15 @@ inline void encode(RecordFrame& frame, const std::optional<at::Tensor>& tensor) 
 }
 inline void encode(RecordFrame& frame, const at::Scalar& scalar) { encode_scalar(frame, scalar); }
 inline void encode(RecordFrame& frame, std::int64_t value) { frame.step.integer(value); }
-inline void encode(RecordFrame& frame, const c10::SymInt& value) { frame.step.integer(value.guard_int(__FILE__, __LINE__)); }
+inline void encode(RecordFrame& frame, const c10::SymInt& value) {
+  frame.step.integer(value.guard_int(__FILE__, __LINE__));
+}
 inline void encode(RecordFrame& frame, bool value) { frame.step.boolean(value); }
 inline void encode(RecordFrame& frame, double value) { frame.step.real(value); }
 inline void encode(RecordFrame& frame, at::ScalarType value) { frame.step.integer(static_cast<std::int64_t>(value)); }
 inline void encode(RecordFrame& frame, std::string_view value) { frame.step.string(value); }
 inline void encode(RecordFrame& frame, at::IntArrayRef values) { frame.step.integers({values.data(), values.size()}); }
-inline void encode(RecordFrame& frame, c10::SymIntArrayRef values) {
-  encode(frame, C10_AS_INTARRAYREF_SLOW(values));
-}
+inline void encode(RecordFrame& frame, c10::SymIntArrayRef values) { encode(frame, C10_AS_INTARRAYREF_SLOW(values)); }
 inline void encode(RecordFrame& frame, at::TensorList tensors) {
   frame.step.list(Tag::kTensorList, tensors.size());
   for (const at::Tensor& tensor : tensors) encode_tensor(frame, tensor);

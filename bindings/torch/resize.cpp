@@ -13,7 +13,8 @@ void resize_storage(const c10::Storage& storage, std::size_t bytes, Content cont
   TORCH_CHECK(impl.resizable(), "Trying to resize storage that is not resizable");
   const StoragePlace place = place_of(impl);
   BufferRef fresh = translate_errors([&] { return engine().device(place.buffer->device()).acquire(bytes); });
-  if (content == Content::kKeep) copy_bytes(*fresh.get(), *place.buffer, place.byte_offset, std::min(bytes, impl.nbytes()));
+  if (content == Content::kKeep)
+    copy_bytes(*fresh.get(), *place.buffer, place.byte_offset, std::min(bytes, impl.nbytes()));
   replace_buffer(impl, std::move(fresh));
 }
 

@@ -1,4 +1,5 @@
-// Resizing device storages: a new buffer under the same StorageImpl. Any thread that may change the tensor.
+// Resizing device storages: a new buffer under the same StorageImpl. The storage owns the buffer; the old one lives on
+// while launches use it. Any thread that may change the tensor.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Current device and current streams of the calling thread, and waiting for them.
+// Current device and current streams of the calling thread, and waiting for them. Used by the guard, the hooks and the
+// surface; any thread, each with its own current device and streams.
 #pragma once
 
 #include <c10/core/Stream.h>

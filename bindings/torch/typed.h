@@ -38,9 +38,7 @@ struct Returns<at::Tensor> {
 };
 template <class... T>
 struct Returns<std::tuple<T...>> {
-  static std::tuple<T...> make(Emission& emission) {
-    return make(emission, std::index_sequence_for<T...>());
-  }
+  static std::tuple<T...> make(Emission& emission) { return make(emission, std::index_sequence_for<T...>()); }
   static void collect(StepRun& run, std::tuple<T...>&& results) {
     std::apply([&run](auto&&... result) { (run.results.push_back(std::move(result)), ...); }, std::move(results));
   }
@@ -65,7 +63,8 @@ struct Typed<Op, R(A...)> {
     RecordFrame frame(*op);
     (encode_argument(frame, args), ...);
     LayoutEntry* layouts = find_layouts(frame, [&] { encode_again(frame, args...); });
-    if (layouts == nullptr) [[unlikely]] return miss(frame, args...);
+    if (layouts == nullptr) [[unlikely]]
+      return miss(frame, args...);
     Emission emission(frame, *layouts);
     if constexpr (std::is_same_v<R, at::Tensor&>) {
       return *detail::written_argument(args...);
@@ -95,8 +94,8 @@ struct Typed<Op, R(A...)> {
   /// Registers the operator with the device.
   static void install(torch::Library& library) {
     prepare();
-    const std::string name = *Op::overload_name == '\0' ? std::string(Op::name)
-                                                         : std::string(Op::name) + "." + Op::overload_name;
+    const std::string name =
+        *Op::overload_name == '\0' ? std::string(Op::name) : std::string(Op::name) + "." + Op::overload_name;
     library.impl(name.c_str(), &record);
   }
 

@@ -19,7 +19,8 @@ DeviceContext::DeviceContext(int index, const Config& config, Metrics& metrics, 
       device_(make_device(config, metrics, hooks)),
       pool_(index, config.address_space_bytes, device_->capabilities().memory_bytes),
       streams_(*device_),
-      max_segment_ops_(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(config.max_segment_ops, 1, kMostSegmentOps))) {
+      max_segment_ops_(
+          static_cast<std::uint32_t>(std::clamp<std::uint64_t>(config.max_segment_ops, 1, kMostSegmentOps))) {
   // Threads start on the default stream, whose queue they take to be number 0.
   const QueueId first = queue(kDefaultStream);
   AEE_CHECK(first == 0, "the default stream got queue ", first);

@@ -36,14 +36,16 @@ class DeviceContext {
   /// Error(kOutOfMemory) with the figures.
   [[nodiscard]] BufferRef acquire(std::size_t bytes) {
     BufferRef buffer = pool_.acquire(bytes);
-    if (!buffer) [[unlikely]] return acquire_under_pressure(bytes);
+    if (!buffer) [[unlikely]]
+      return acquire_under_pressure(bytes);
     return buffer;
   }
 
   /// Submits; waits while the queue is full.
   Timepoint submit(QueueId queue, const Launch& launch) {
     Timepoint point;
-    if (device_->submit(queue, launch, &point) != Submitted::kAccepted) [[unlikely]] submit_full(queue, launch, &point);
+    if (device_->submit(queue, launch, &point) != Submitted::kAccepted) [[unlikely]]
+      submit_full(queue, launch, &point);
     return point;
   }
 
@@ -54,8 +56,8 @@ class DeviceContext {
 
   /// Launches what recorders hold back that uses the buffer.
   void settle(Buffer& buffer, CutReason reason, bool waiting = false) {
-    if ((buffer.pending_writer.load(std::memory_order_acquire) | buffer.pending_reader.load(std::memory_order_acquire)) !=
-        0) [[unlikely]] {
+    if ((buffer.pending_writer.load(std::memory_order_acquire) |
+         buffer.pending_reader.load(std::memory_order_acquire)) != 0) [[unlikely]] {
       settle_pending(buffer, reason, waiting);
     }
   }
@@ -72,7 +74,8 @@ class DeviceContext {
   }
   /// Raises the buffer's failure if it has one; clears it where the old content is whole and the failure was told.
   void check(Buffer& buffer) {
-    if (buffer.failed()) [[unlikely]] raise_failure(buffer);
+    if (buffer.failed()) [[unlikely]]
+      raise_failure(buffer);
   }
 
   /// A sync point for a host read of one buffer: waits, then raises what failed before it.
@@ -107,7 +110,7 @@ class DeviceContext {
   StreamTable streams_;
   std::atomic<QueueId> queues_{0};  // number of queues in use: those with a lower id
   const std::uint32_t max_segment_ops_;
-  std::mutex recorders_mutex_;  // guards the next two; never held while a recorder is cut
+  std::mutex recorders_mutex_;                               // guards the next two; never held while a recorder is cut
   std::vector<std::unique_ptr<SegmentRecorder>> recorders_;  // never shrinks: a tag may be looked at at any time
   std::vector<SegmentRecorder*> free_recorders_;
 };

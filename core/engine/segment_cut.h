@@ -1,4 +1,5 @@
-// SegmentCut: a segment that is due, as the tracer tells it to the owner of the steps. Plain values.
+// SegmentCut: a segment that is due, as the tracer tells it to the owner of the steps. Plain values,
+// owned by nobody; `end` is valid until the tracer is used again.
 #pragma once
 
 #include <cstdint>

@@ -23,12 +23,17 @@ std::string_view counter_name(CutReason reason) {
 std::string describe(const TraceDifference& difference) {
   const std::string where = concat("step ", difference.step);
   switch (difference.kind) {
-    case TraceDifference::Kind::kNone: return {};
-    case TraceDifference::Kind::kEnd: return "every step is known, but no segment ended here";
-    case TraceDifference::Kind::kBeyond: return where + " is beyond the end of every known trace";
+    case TraceDifference::Kind::kNone:
+      return {};
+    case TraceDifference::Kind::kEnd:
+      return "every step is known, but no segment ended here";
+    case TraceDifference::Kind::kBeyond:
+      return where + " is beyond the end of every known trace";
     case TraceDifference::Kind::kWord:
-      return concat(where, ": word ", difference.index, " of its key is ", difference.found, ", known is ", difference.known);
-    case TraceDifference::Kind::kOperand: return concat(where, ": operand ", difference.index, " is another buffer");
+      return concat(where, ": word ", difference.index, " of its key is ", difference.found, ", known is ",
+                    difference.known);
+    case TraceDifference::Kind::kOperand:
+      return concat(where, ": operand ", difference.index, " is another buffer");
   }
   return {};
 }
@@ -80,7 +85,8 @@ void SegmentRecorder::record(const StepWriter& step, std::span<Buffer* const> fr
   const std::lock_guard guard(lock_);
   for (const Slot& slot : step.slots()) {
     const Timepoint last = slot.buffer->last_use();
-    if (last.queue != queue_ && !context_.reached(last)) [[unlikely]] waits_.add(last);
+    if (last.queue != queue_ && !context_.reached(last)) [[unlikely]]
+      waits_.add(last);
   }
   Launch& launch = append_step(block_, step, fresh, code, {});
   launch.tag = tag_value();

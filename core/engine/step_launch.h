@@ -17,9 +17,9 @@ namespace aee {
 struct StepCode {
   Launch::Run run;
   Launch::Describe describe;
-  std::uint32_t flags;          ///< LaunchFlags
-  const void* header;           ///< copied in front of the slots
-  std::size_t header_bytes;     ///< a multiple of 8
+  std::uint32_t flags;       ///< LaunchFlags
+  const void* header;        ///< copied in front of the slots
+  std::size_t header_bytes;  ///< a multiple of 8
 };
 
 /// Appends the launch of a step to `block` and takes the references of its buffers. `fresh`: the buffers of its new

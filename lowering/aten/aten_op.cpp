@@ -24,7 +24,8 @@ Traits schema_traits(const c10::OperatorHandle& handle) {
 }
 
 bool is_generator(const c10::Type& type) {
-  if (type.kind() == c10::TypeKind::OptionalType) return is_generator(*type.castRaw<c10::OptionalType>()->getElementType());
+  if (type.kind() == c10::TypeKind::OptionalType)
+    return is_generator(*type.castRaw<c10::OptionalType>()->getElementType());
   return type.kind() == c10::TypeKind::GeneratorType;
 }
 

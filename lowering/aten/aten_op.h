@@ -19,8 +19,8 @@ struct AtenOp : Op {
 
   c10::OperatorHandle handle;
   Invoke invoke = nullptr;
-  std::vector<bool> written;   ///< per argument: the schema says that it is written
-  std::vector<bool> generator;  ///< per argument: it is a Generator
+  std::vector<bool> written;      ///< per argument: the schema says that it is written
+  std::vector<bool> generator;    ///< per argument: it is a Generator
   bool draws_implicitly = false;  ///< draws from the default generator, which is not among its arguments
 };
 

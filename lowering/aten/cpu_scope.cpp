@@ -80,12 +80,12 @@ struct CpuScope::Saved {
 
 CpuScope::CpuScope(Warnings warnings) noexcept {
   static_assert(sizeof(Saved) <= sizeof(saved_));
-  auto* saved = new (saved_) Saved{c10::impl::tls_local_dispatch_key_set(), {}, nullptr, in_scope,
-                                   c10::GradMode::is_enabled()};
+  auto* saved =
+      new (saved_) Saved{c10::impl::tls_local_dispatch_key_set(), {}, nullptr, in_scope, c10::GradMode::is_enabled()};
   saved->record.tls_record_function_enabled_ = at::isRecordFunctionEnabled();
   saved->handler = c10::WarningUtils::get_warning_handler();
-  const c10::DispatchKeySet excluded = c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset |
-                                       c10::default_excluded_set;
+  const c10::DispatchKeySet excluded =
+      c10::autograd_dispatch_keyset_with_ADInplaceOrView | c10::autocast_dispatch_keyset | c10::default_excluded_set;
   c10::impl::PODLocalDispatchKeySet keys{};
   keys.set_included(c10::default_included_set);
   keys.set_excluded(excluded);

@@ -61,23 +61,37 @@ IValue decode_argument(StepRun& run, const c10::Type& type) {
       OperandTensor operand = decode_tensor(run);
       return IValue(at::Tensor(operand.get()));
     }
-    case Tag::kTensorList: return decode_tensor_list(run, type);
-    case Tag::kScalarList: return decode_scalars(run);
-    case Tag::kBoolList: return decode_booleans(run);
-    case Tag::kString: return IValue(std::string(Decode<std::string_view>(run).get()));
-    default: break;
+    case Tag::kTensorList:
+      return decode_tensor_list(run, type);
+    case Tag::kScalarList:
+      return decode_scalars(run);
+    case Tag::kBoolList:
+      return decode_booleans(run);
+    case Tag::kString:
+      return IValue(std::string(Decode<std::string_view>(run).get()));
+    default:
+      break;
   }
   const Head head = run.reader.head();
   switch (head.tag) {
-    case Tag::kNone: return IValue();
-    case Tag::kInt: return IValue(static_cast<std::int64_t>(run.reader.word()));
-    case Tag::kDouble: return IValue(std::bit_cast<double>(run.reader.word()));
-    case Tag::kBool: return IValue(run.reader.word() != 0);
-    case Tag::kIntList: return decode_integers(run, head);
-    case Tag::kDoubleList: return decode_reals(run, head);
-    case Tag::kDevice: return IValue(at::Device(at::kCPU));
-    case Tag::kGenerator: return IValue(decode_generator(run, head));
-    default: return IValue(decode_scalar(run, head));
+    case Tag::kNone:
+      return IValue();
+    case Tag::kInt:
+      return IValue(static_cast<std::int64_t>(run.reader.word()));
+    case Tag::kDouble:
+      return IValue(std::bit_cast<double>(run.reader.word()));
+    case Tag::kBool:
+      return IValue(run.reader.word() != 0);
+    case Tag::kIntList:
+      return decode_integers(run, head);
+    case Tag::kDoubleList:
+      return decode_reals(run, head);
+    case Tag::kDevice:
+      return IValue(at::Device(at::kCPU));
+    case Tag::kGenerator:
+      return IValue(decode_generator(run, head));
+    default:
+      return IValue(decode_scalar(run, head));
   }
 }
 
@@ -98,11 +112,14 @@ void take_results(StepRun& run, torch::jit::Stack& stack) {
 at::Scalar decode_scalar(StepRun& run, const Head& head) {
   const std::uint64_t word = run.reader.word();
   switch (head.tag) {
-    case Tag::kScalarInt: return at::Scalar(static_cast<std::int64_t>(word));
-    case Tag::kScalarBool: return at::Scalar(word != 0);
+    case Tag::kScalarInt:
+      return at::Scalar(static_cast<std::int64_t>(word));
+    case Tag::kScalarBool:
+      return at::Scalar(word != 0);
     case Tag::kScalarComplex:
       return at::Scalar(c10::complex<double>(std::bit_cast<double>(word), std::bit_cast<double>(run.reader.word())));
-    default: return at::Scalar(std::bit_cast<double>(word));
+    default:
+      return at::Scalar(std::bit_cast<double>(word));
   }
 }
 

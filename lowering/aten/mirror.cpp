@@ -10,9 +10,7 @@
 namespace aee {
 namespace {
 
-void release_mirror(void* object) noexcept {
-  c10::raw::intrusive_ptr::decref(static_cast<at::TensorImpl*>(object));
-}
+void release_mirror(void* object) noexcept { c10::raw::intrusive_ptr::decref(static_cast<at::TensorImpl*>(object)); }
 
 at::Tensor view_of(const c10::Storage& storage, const Placement& placement, std::uint8_t flags) {
   return make_cpu_view(storage, static_cast<at::ScalarType>(placement.dtype), {placement.sizes, placement.rank},
@@ -53,7 +51,8 @@ bool lies_like(const at::TensorImpl& mirror, const Placement& placement) noexcep
 
 at::TensorImpl& mirror_of(Buffer& buffer) {
   void* object = buffer.backing().object;
-  if (object == nullptr) [[unlikely]] return make_memory(buffer, nullptr);
+  if (object == nullptr) [[unlikely]]
+    return make_memory(buffer, nullptr);
   return *static_cast<at::TensorImpl*>(object);
 }
 
@@ -88,8 +87,8 @@ at::Tensor make_host_scalar(at::ScalarType dtype, bool wrapped, const std::uint6
   thread_local std::array<at::Tensor, kHeaders> headers;
   thread_local std::size_t next = 0;
   at::Tensor& cached = headers[next++ % kHeaders];
-  const bool reusable = cached.defined() && cached.use_count() == 1 && cached.storage().use_count() == 1 &&
-                        cached.scalar_type() == dtype;
+  const bool reusable =
+      cached.defined() && cached.use_count() == 1 && cached.storage().use_count() == 1 && cached.scalar_type() == dtype;
   if (!reusable) cached = at::detail::empty_cpu({}, dtype);
   std::memcpy(cached.mutable_data_ptr(), bytes, cached.element_size());
   cached.unsafeGetTensorImpl()->set_wrapped_number(wrapped);

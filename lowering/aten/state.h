@@ -10,7 +10,7 @@
 namespace aee {
 
 struct ThreadState {
-  std::int32_t threads = 1;     ///< at::get_num_threads()
+  std::int32_t threads = 1;      ///< at::get_num_threads()
   std::uint32_t float_mode = 0;  ///< MXCSR without its exception flags
   std::uint32_t grad_mode = 0;   ///< 0 or 1
   std::uint32_t reserved = 0;

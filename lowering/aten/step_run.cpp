@@ -20,7 +20,8 @@ void check_prediction(const AtenOp& op, const at::Tensor& got, const ResultSpec&
   const bool same = got.defined() && got.scalar_type() == static_cast<at::ScalarType>(want.dtype) &&
                     got.sizes() == at::IntArrayRef(want.sizes) && got.strides() == at::IntArrayRef(want.strides) &&
                     got.storage_offset() == want.offset && got.storage().nbytes() == want.bytes;
-  if (!same) [[unlikely]] fail_prediction(op, "result layout");
+  if (!same) [[unlikely]]
+    fail_prediction(op, "result layout");
 }
 
 void adopt_results(StepRun& run, const LayoutEntry& layout, std::span<Buffer* const> buffers) {

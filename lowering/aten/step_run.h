@@ -18,9 +18,9 @@ namespace aee {
 /// What a launch of one step carries, followed by Buffer* slots[slot_count] and the step's words.
 struct StepPayload {
   const AtenOp* op;
-  const LayoutEntry* layout;    ///< predicted results; owned by the recorder's memo, which outlives the launch
+  const LayoutEntry* layout;  ///< predicted results; owned by the recorder's memo, which outlives the launch
   ThreadState state;
-  std::uint64_t source;         ///< id of the Python source line, 0 if unknown
+  std::uint64_t source;  ///< id of the Python source line, 0 if unknown
   std::uint32_t slot_count;
   std::uint32_t word_count;
 

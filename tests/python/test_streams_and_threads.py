@@ -114,8 +114,8 @@ def test_random_numbers_keep_program_order_across_streams():
 def test_training_is_bit_identical():
     def program(device):
         torch.manual_seed(3)
-        model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.GELU(), torch.nn.LayerNorm(32), torch.nn.Linear(32, 4))
-        model.to(device)
+        layers = torch.nn.Linear(8, 32), torch.nn.GELU(), torch.nn.LayerNorm(32), torch.nn.Linear(32, 4)
+        model = torch.nn.Sequential(*layers).to(device)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
         losses = []
         for step in range(12):
