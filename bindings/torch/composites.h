@@ -16,12 +16,19 @@ namespace aee {
 
 /// dropout: the CPU draws with bernoulli_ and multiplies, other devices call native_dropout.
 void install_dropout(torch::Library& library);
-/// lstm, gru, rnn_tanh, rnn_relu, lstm_cell, gru_cell: oneDNN or the CPU's cells, never fused cells.
+/// lstm, lstm_cell: oneDNN or the CPU's cells, never fused cells.
+void install_lstm(torch::Library& library);
+/// gru, rnn_tanh, rnn_relu, gru_cell: the CPU's cells, never fused cells.
 void install_recurrent(torch::Library& library);
 /// quantile, nanquantile, one_hot: the CPU's checks of values.
 void install_value_checks(torch::Library& library);
 /// What would make a sparse or a nested tensor of the device's memory raises NotImplementedError.
 void install_refusals(torch::Library& library);
+
+// For AutogradPrivateUse1.
+
+/// native_group_norm: the backward of channels-last inputs keeps their memory format.
+void install_group_norm(torch::Library& library);
 
 // For PrivateUse1: these are no composites.
 

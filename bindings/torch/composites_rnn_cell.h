@@ -93,4 +93,23 @@ struct LstmCell {
   }
 };
 
+/// The checks of a cell that is called alone.
+inline void check_cell_input(const at::Tensor& input, const at::Tensor& w_ih) {
+  TORCH_CHECK(input.sym_size(1) == w_ih.sym_size(1), "input has inconsistent input_size: got ", input.sym_size(1),
+              " expected ", w_ih.sym_size(1));
+}
+inline void check_cell_state(const at::Tensor& input, const at::Tensor& hx, const at::Tensor& w_hh, int label) {
+  TORCH_CHECK(input.sym_size(0) == hx.sym_size(0), "Input batch size ", input.sym_size(0), " doesn't match hidden",
+              label, " batch size ", hx.sym_size(0));
+  TORCH_CHECK(hx.sym_size(1) == w_hh.sym_size(1), "hidden", label, " has inconsistent hidden_size: got ",
+              hx.sym_size(1), ", expected ", w_hh.sym_size(1));
+}
+inline void check_cell_weights(const at::Tensor& w_ih, const at::Tensor& w_hh, int gates) {
+  const c10::SymInt rows = gates * w_hh.sym_size(1);
+  TORCH_CHECK(w_ih.sym_size(0) == rows, "weight_ih first dim must be ", gates, " * hidden_size = ", rows, ", but got ",
+              w_ih.sym_size(0));
+  TORCH_CHECK(w_hh.sym_size(0) == rows, "weight_hh first dim must be ", gates, " * hidden_size = ", rows, ", but got ",
+              w_hh.sym_size(0));
+}
+
 }  // namespace aee

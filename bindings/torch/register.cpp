@@ -16,6 +16,7 @@ void refuse(const c10::OperatorHandle& handle, c10::DispatchKeySet keys, torch::
 
 void install_composites(torch::Library& library) {
   install_dropout(library);
+  install_lstm(library);
   install_recurrent(library);
   install_value_checks(library);
   install_refusals(library);
@@ -24,7 +25,10 @@ void install_composites(torch::Library& library) {
 }  // namespace
 }  // namespace aee
 
-TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) { aee::install_composites(library); }
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) {
+  aee::install_composites(library);
+  aee::install_group_norm(library);
+}
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   aee::install_composites(library);

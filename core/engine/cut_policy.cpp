@@ -13,39 +13,41 @@ constexpr std::uint32_t kWindow = 4;       // a cut goes to the last 3/4 of a fu
 constexpr int kMissesToLower = 4;          // of the last eight launches
 constexpr std::uint8_t kHitsToRaise = 32;  // in a row
 constexpr std::uint32_t kNewCode = 4;      // a quarter of new contexts makes a miss new code
+constexpr std::size_t kContext = 8;        // steps of a context
+constexpr std::size_t kMostWide = 2048;    // steps of a wide context
 constexpr std::size_t kContextCells = 8192;
 constexpr double kHostLaunchUs = 0.3;
 constexpr double kWorthIt = 1.1;  // what a plan must gain over growing budgets
 constexpr std::uint32_t kMostParts = 128;
 
-constexpr std::uint64_t power(std::uint64_t base, std::size_t exponent) noexcept {
-  return exponent == 0 ? 1 : base * power(base, exponent - 1);
+std::uint64_t mix(std::uint64_t x) noexcept {
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+  return x ^ x >> 31;
 }
 
-// A hash of the last kContext signatures, step by step. It is of the stream, not of the segment: see below.
+// A hash of the last `width` signatures, step by step, over the start of the segment.
 class Context {
  public:
-  explicit Context(CutPolicy::Before before) noexcept {
-    std::copy(before.begin(), before.end(), window_);
-    for (const std::uint64_t signature : before) sum_ = sum_ * kMultiplier + signature;
+  Context(std::span<const CutStep> steps, CutPolicy::Before before, std::size_t width) noexcept
+      : steps_(steps), before_(before.last(width)) {
+    for (const std::uint64_t signature : before_) {
+      sum_ = sum_ * kMultiplier + signature;
+      oldest_ *= kMultiplier;
+    }
   }
-  std::uint64_t next(std::uint64_t signature) noexcept {
-    const std::uint64_t leaving = std::exchange(window_[at_++ % CutPolicy::kContext], signature);
-    sum_ = sum_ * kMultiplier + signature - leaving * kOldest;
+  std::uint64_t next() noexcept {
+    const std::size_t width = before_.size();
+    const std::uint64_t leaving = at_ < width ? before_[at_] : steps_[at_ - width].signature;
+    sum_ = sum_ * kMultiplier + steps_[at_++].signature - leaving * oldest_;
     return mix(sum_);
   }
 
  private:
-  static std::uint64_t mix(std::uint64_t x) noexcept {
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-  }
-
   static constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15u;
-  static constexpr std::uint64_t kOldest = power(kMultiplier, CutPolicy::kContext);
-  std::uint64_t window_[CutPolicy::kContext];
-  std::uint64_t sum_ = 0;
+  std::span<const CutStep> steps_;
+  std::span<const std::uint64_t> before_;
+  std::uint64_t sum_ = 0, oldest_ = 1;
   std::size_t at_ = 0;
 };
 
@@ -62,6 +64,7 @@ CutPolicy::CutPolicy(std::uint32_t max_ops, const CutCosts& costs)
     : max_ops_(std::max(1u, max_ops)),
       start_(std::min(kStartOps, max_ops_)),
       top_(top_level(max_ops_, start_)),
+      wide_(std::clamp<std::size_t>(max_ops_ / 2, kContext, kMostWide)),
       costs_(costs),
       contexts_(kContextCells) {}
 
@@ -86,10 +89,11 @@ void CutPolicy::set_level() noexcept {
 }
 
 // Note [Where a full segment is cut]
-// The rank of a place is its class, then the hash of its context, then the latest. Contexts are of the stream, so two
-// laps that are out of phase agree, and their cuts fall together. A remembered cut needs a path that tells contexts
-// apart: a short one stands for many places, and a cut remembered there for one of them would shift all others. So no
-// cut leaves less than a context, where the budget lets it.
+// The rank of a place is its class, then the hash of its context, then that of its wide context, then the latest.
+// Contexts are of the stream, not of the segment, so two laps that are out of phase agree, and their cuts fall
+// together. Wide contexts tell the layers of a deep model apart, which else would be cut each time after as many layers
+// as fit. A remembered cut needs a path that tells contexts apart: a short one stands for many places, and a cut
+// remembered for one of them would shift all others. So no cut leaves less than a context, where the budget lets it.
 std::uint32_t CutPolicy::choose(std::span<const CutStep> steps, Before before) noexcept {
   const auto ops = static_cast<std::uint32_t>(steps.size());
   if (plan_parts_ > 1 || (plan_parts_ == 1 && ops <= plan_ops_)) return ops;
@@ -99,13 +103,13 @@ std::uint32_t CutPolicy::choose(std::span<const CutStep> steps, Before before) n
     if (!full(ops)) return 0;
   }
   const std::uint32_t least = std::max({1u, ops / kWindow, std::min<std::uint32_t>(kContext, ops / 2)});
-  Context context(before);
-  std::tuple<std::uint8_t, std::uint64_t, std::uint32_t> best{};
-  for (std::uint32_t i = 0; i < ops; ++i) {
-    const std::uint64_t hash = context.next(steps[i].signature);
-    if (i + 1 >= least) best = std::max(best, {steps[i].cut_class, hash, i + 1});
+  Context context(steps, before, kContext), wide(steps, before, wide_);
+  std::tuple<std::uint8_t, std::uint64_t, std::uint64_t, std::uint32_t> best{};
+  for (std::uint32_t i = 1; i <= ops; ++i) {
+    const std::uint64_t hash = context.next(), wide_hash = wide.next();
+    if (i >= least) best = std::max(best, {steps[i - 1].cut_class, hash, wide_hash, i});
   }
-  return std::get<2>(best);
+  return std::get<3>(best);
 }
 
 // Note [New code]
@@ -113,10 +117,10 @@ std::uint32_t CutPolicy::choose(std::span<const CutStep> steps, Before before) n
 // and raised again later, each time with other cuts. So a miss counts against a site only if most of its contexts were
 // seen before, and only at levels that the site had before.
 void CutPolicy::missed(std::span<const CutStep> steps, Before before) noexcept {
-  Context context(before);
+  Context context(steps, before, kContext);
   std::size_t fresh = 0;
-  for (const CutStep& step : steps) {
-    const std::uint64_t hash = context.next(step.signature);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const std::uint64_t hash = context.next();
     const auto tag = static_cast<std::uint32_t>(hash >> 32);
     fresh += std::exchange(contexts_[hash % kContextCells], tag) != tag ? 1 : 0;
   }

@@ -31,12 +31,11 @@ struct CutStep {
 
 class CutPolicy {
  public:
-  /// Number of signatures that make up the surroundings of a place.
-  static constexpr std::size_t kContext = 8;
-  /// Signatures of the steps before a segment.
-  using Before = std::span<const std::uint64_t, kContext>;
+  /// Signatures of the last history() steps before a segment.
+  using Before = std::span<const std::uint64_t>;
 
   CutPolicy(std::uint32_t max_ops, const CutCosts& costs);
+  [[nodiscard]] std::size_t history() const noexcept { return wide_; }
 
   /// A segment begins with a step that has this site.
   void begin(CutSite& site) noexcept;
@@ -70,6 +69,7 @@ class CutPolicy {
   [[nodiscard]] std::uint32_t best_parts(std::uint32_t ops) const noexcept;
 
   std::uint32_t max_ops_, start_, top_;
+  std::size_t wide_;  // steps of the wide context
   CutCosts costs_;
   std::uint32_t ramp_ = 0;                   // level of the next segment, if its ceiling lets it
   std::uint32_t level_ = 0, level_bit_ = 0;  // of the open segment; no bit while a plan holds

@@ -33,7 +33,10 @@ TraceNode* above(TraceNode* node, std::uint32_t steps) noexcept {
 }  // namespace
 
 SegmentTracer::SegmentTracer(const TracerLimits& limits)
-    : trie_(limits.trie_bytes), policy_(limits.max_ops, limits.costs), cursor_(&trie_.root()) {
+    : trie_(limits.trie_bytes),
+      policy_(limits.max_ops, limits.costs),
+      cursor_(&trie_.root()),
+      before_(policy_.history()) {
   due_.reserve(8);
 }
 
@@ -42,7 +45,7 @@ void SegmentTracer::push(const TracedStep& step) {
   if (verdict == Verdict::kGoOn) [[likely]]
     return;
   if (verdict == Verdict::kRemembered) return end_here(CutReason::kRemembered);
-  const std::uint32_t ops = policy_.choose(steps(), before_);
+  const std::uint32_t ops = policy_.choose(steps(), before_.view());
   if (ops != 0) end_early(ops);
 }
 
@@ -106,8 +109,8 @@ void SegmentTracer::end_here(CutReason reason) {
   end.known = true;
   ++end.launches;
   last_end_ = trie_.ref(end);
-  cut.hit ? policy_.hit(count_) : policy_.missed(steps(), before_);
-  remember_signatures(end, count_);
+  cut.hit ? policy_.hit(count_) : policy_.missed(steps(), before_.view());
+  before_.add(end, count_);
   restart();
 }
 
@@ -122,14 +125,6 @@ void SegmentTracer::restart() noexcept {
   operands_.clear();
   slots_.clear();
   difference_ = {};
-}
-
-void SegmentTracer::remember_signatures(const TraceNode& end, std::uint32_t ops) noexcept {
-  constexpr std::size_t kContext = CutPolicy::kContext;
-  const std::size_t fresh = std::min<std::size_t>(ops, kContext);
-  std::copy(before_ + fresh, before_ + kContext, before_);
-  const TraceNode* node = &end;
-  for (std::size_t i = 0; i < fresh; ++i, node = node->parent) before_[kContext - 1 - i] = node->hash;
 }
 
 // Note [Retroactive cuts]
@@ -167,7 +162,7 @@ std::uint32_t SegmentTracer::follow_again(const Replayed& replayed) {
   const std::span operands = replayed_operands_.view().subspan(replayed.operands, node.slot_count);
   const Verdict verdict = follow({node.step(), node.hash, operands, node.cut_class});
   if (verdict == Verdict::kRemembered) end_here(CutReason::kRemembered);
-  return verdict == Verdict::kFull ? policy_.choose(steps(), before_) : 0;
+  return verdict == Verdict::kFull ? policy_.choose(steps(), before_.view()) : 0;
 }
 
 void SegmentTracer::end_all(CutReason reason, bool waiting) {

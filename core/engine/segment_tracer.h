@@ -14,6 +14,7 @@
 #include "cache/trace_trie.h"
 #include "core/engine/cut_policy.h"
 #include "core/engine/segment_cut.h"
+#include "core/engine/signature_history.h"
 #include "core/engine/slot_table.h"
 #include "ir/step.h"
 
@@ -80,7 +81,6 @@ class SegmentTracer {
   void end_early(std::uint32_t ops);
   [[nodiscard]] std::uint32_t follow_again(const Replayed& replayed);
   void restart() noexcept;
-  void remember_signatures(const TraceNode& end, std::uint32_t ops) noexcept;
 
   template <class Launch>
   void deliver(Launch& launch) {
@@ -107,8 +107,8 @@ class SegmentTracer {
   WordArray operands_;                  // of the pending steps
   TraceDifference difference_;          // of the pending segment
   std::vector<SegmentCut> due_;
-  std::uint64_t before_[CutPolicy::kContext] = {};  // signatures before the pending segment
-  std::vector<CutStep> steps_;                      // of the pending segment, when the policy asks
+  SignatureHistory before_;     // the steps before the pending segment
+  std::vector<CutStep> steps_;  // of the pending segment, when the policy asks
   // Of the retroactive cut in progress: the steps to follow again.
   std::vector<Replayed> replayed_;
   WordArray replayed_operands_;

@@ -1,0 +1,164 @@
+// Layers of recurrent networks as the CPU composes them out of cells: a cell over the steps of a sequence, in one or
+// both directions, layer upon layer. Input is padded (one tensor, time first) or packed (the rows of all sequences,
+// step by step, longest first).
+//
+// For the files of recurrent composites only. Everything here runs on the calling thread and calls differentiable
+// operators; what they return is owned by the caller.
+#pragma once
+
+#include <algorithm>
+
+#include "bindings/torch/composites_rnn_cell.h"
+
+namespace aee {
+
+/// The arguments that all networks share.
+struct RnnOptions {
+  bool has_biases;
+  std::int64_t layers;
+  double dropout;  ///< between layers
+  bool train;
+  bool bidirectional;
+};
+
+/// What goes into a layer: a tensor (time, batch, features).
+struct Padded {
+  at::Tensor data;
+};
+/// Or rows of several sequences, and how many there are at each step.
+struct Packed {
+  at::Tensor data;
+  at::IntArrayRef batch_sizes;
+};
+
+/// What one direction of one layer gives.
+template <class State>
+struct RnnResult {
+  at::Tensor output;
+  State state;
+};
+
+enum class Direction : unsigned char { kForward, kBackward };
+
+/// One direction of one layer. The CPU multiplies all steps with the weights at once.
+template <class Cell>
+RnnResult<typename Cell::State> run_direction(const Padded& input, const typename Cell::State& start,
+                                              const RnnWeights& weights, Direction direction) {
+  std::vector<at::Tensor> gates = weights.of_input(input.data).unbind(0);
+  if (direction == Direction::kBackward) std::reverse(gates.begin(), gates.end());
+  std::vector<at::Tensor> outputs;
+  typename Cell::State state = start;
+  for (const at::Tensor& gate : gates) {
+    state = Cell::step(weights, [&] { return gate; }, state);
+    outputs.push_back(output_of(state));
+  }
+  TORCH_CHECK(!outputs.empty(), "Expected sequence length to be larger than 0 in RNN");
+  if (direction == Direction::kBackward) std::reverse(outputs.begin(), outputs.end());
+  return {at::stack(outputs, 0), state};
+}
+
+/// Steps have fewer and fewer rows: the states of sequences that end are set aside.
+template <class Cell>
+RnnResult<typename Cell::State> run_packed_forward(const Packed& input, const typename Cell::State& start,
+                                                   const RnnWeights& weights) {
+  const at::Tensor gates = weights.of_input(input.data);
+  std::vector<at::Tensor> outputs;
+  std::vector<typename Cell::State> ended;
+  typename Cell::State state = start;
+  std::int64_t row = 0;
+  std::int64_t rows = input.batch_sizes[0];
+  for (const std::int64_t size : input.batch_sizes) {
+    const at::Tensor gate = gates.narrow(0, row, size);
+    row += size;
+    if (size < rows) {
+      ended.push_back(rows_of(state, size, rows));
+      state = rows_of(state, 0, size);
+    }
+    rows = size;
+    state = Cell::step(weights, [&] { return gate; }, state);
+    outputs.push_back(output_of(state));
+  }
+  ended.push_back(state);
+  std::reverse(ended.begin(), ended.end());
+  return {at::cat(outputs, 0), concatenate(ended)};
+}
+
+/// From the last step to the first there are more and more rows: their start states join.
+template <class Cell>
+RnnResult<typename Cell::State> run_packed_backward(const Packed& input, const typename Cell::State& start,
+                                                    const RnnWeights& weights) {
+  const at::Tensor gates = weights.of_input(input.data);
+  std::vector<at::Tensor> outputs;
+  std::int64_t row = input.data.size(0);
+  std::int64_t rows = input.batch_sizes.back();
+  typename Cell::State state = rows_of(start, 0, rows);
+  for (std::size_t i = input.batch_sizes.size(); i-- > 0;) {
+    const std::int64_t size = input.batch_sizes[i];
+    if (size > rows) state = concatenate(std::vector<typename Cell::State>{state, rows_of(start, rows, size)});
+    const at::Tensor gate = gates.narrow(0, row - size, size);
+    row -= size;
+    rows = size;
+    state = Cell::step(weights, [&] { return gate; }, state);
+    outputs.push_back(output_of(state));
+  }
+  std::reverse(outputs.begin(), outputs.end());
+  return {at::cat(outputs, 0), state};
+}
+
+template <class Cell>
+RnnResult<typename Cell::State> run_direction(const Packed& input, const typename Cell::State& start,
+                                              const RnnWeights& weights, Direction direction) {
+  return direction == Direction::kForward ? run_packed_forward<Cell>(input, start, weights)
+                                          : run_packed_backward<Cell>(input, start, weights);
+}
+
+/// Takes the flat list of parameters apart, one entry a direction and layer.
+inline std::vector<RnnWeights> gather_weights(at::TensorList params, bool has_biases, bool has_projections) {
+  const std::size_t step = 2u + (has_biases ? 2u : 0u) + (has_projections ? 1u : 0u);
+  TORCH_CHECK(params.size() % step == 0, "got an incorrect number of RNN parameters");
+  std::vector<RnnWeights> all;
+  for (std::size_t i = 0; i < params.size(); i += step) {
+    RnnWeights& one = all.emplace_back();
+    one.w_ih = params[i];
+    one.w_hh = params[i + 1];
+    if (has_biases) one.b_ih = params[i + 2], one.b_hh = params[i + 3];
+    if (has_projections) one.w_hr = params[i + step - 1];
+  }
+  return all;
+}
+
+/// Runs the layers; `states` are the start states and become the final ones. Returns the last layer's output.
+template <class Cell, class Input>
+at::Tensor run_layers(Input input, const std::vector<RnnWeights>& weights, std::vector<typename Cell::State>& states,
+                      const RnnOptions& options) {
+  const std::size_t directions = options.bidirectional ? 2 : 1;
+  TORCH_CHECK(states.size() % directions == 0 && weights.size() % directions == 0,
+              "Odd number of params or hiddens given to a bidirectional RNN");
+  const auto layers = static_cast<std::size_t>(options.layers);
+  TORCH_CHECK(layers == states.size() / directions, "Expected more hidden states in stacked_rnn");
+  TORCH_CHECK(layers == weights.size() / directions, "Expected more weights in stacked_rnn");
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    std::vector<at::Tensor> outputs;
+    for (std::size_t i = 0; i < directions; ++i) {
+      const std::size_t index = layer * directions + i;
+      RnnResult<typename Cell::State> done = run_direction<Cell>(input, states[index], weights[index],
+                                                                 i == 0 ? Direction::kForward : Direction::kBackward);
+      states[index] = done.state;
+      outputs.push_back(done.output);
+    }
+    input.data = directions == 1 ? outputs[0] : at::cat(outputs, -1);
+    if (options.dropout != 0 && options.train && layer + 1 < layers) {
+      input.data = at::dropout(input.data, options.dropout, /*train=*/true);
+    }
+  }
+  return input.data;
+}
+
+/// The numbers of rows of packed sequences, in host memory.
+inline at::IntArrayRef sizes_of(const at::Tensor& batch_sizes) {
+  TORCH_CHECK(batch_sizes.is_cpu() && batch_sizes.scalar_type() == at::kLong,
+              "batch_sizes should always be on CPU and of type long");
+  return {batch_sizes.data_ptr<std::int64_t>(), static_cast<std::size_t>(batch_sizes.size(0))};
+}
+
+}  // namespace aee
