@@ -43,6 +43,8 @@ void host_to_device(const at::Tensor& source, const at::Tensor& destination) {
     return;
   }
   const at::Tensor staged = at::empty_like(source, destination.options().dtype(source.scalar_type()));
+  // Deterministic mode fills new memory: that must not come after the copy.
+  context.wait_for(*buffer_of(*staged.unsafeGetTensorImpl()));
   copy_now(context, host_view(staged), source);
   record_copy(destination, staged);
 }

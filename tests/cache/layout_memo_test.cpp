@@ -25,7 +25,7 @@ TEST(LayoutMemo, FindsOnlyWhatWasInserted) {
 
 TEST(LayoutMemo, ComparesKeysInFullThoughTheirHashesAreEqual) {
   LayoutMemo memo(std::size_t{1} << 20);
-  const Words keys[] = {{}, {0}, {0, 0}, {1}, {1, 0}, {0, 1}, {1, 2, 3}, {1, 2, 4}};
+  const Words keys[] = {{0}, {0, 0}, {1}, {1, 0}, {0, 1}, {1, 2, 3}, {1, 2, 4}};
   std::vector<LayoutEntry*> entries;
   for (const Words& key : keys) {
     EXPECT_EQ(memo.find(key, 9), nullptr);

@@ -73,8 +73,8 @@ class StraightLoop : public testing::TestWithParam<std::uint32_t> {};
 TEST_P(StraightLoop, HasOnlyHitsAfterTwoLapsOrThreeBudgets) {
   std::vector<std::size_t> loops;
   for (std::size_t ops = 3; ops <= 40; ++ops) loops.push_back(ops);
-  for (std::size_t ops = 41; ops <= 300; ops += 7) loops.push_back(ops);
-  for (std::size_t ops = 300; ops <= 2000; ops += 50) loops.push_back(ops);
+  for (std::size_t ops = 41; ops <= 300; ops += 13) loops.push_back(ops);
+  for (std::size_t ops = 300; ops <= 2000; ops += 100) loops.push_back(ops);
   for (const std::size_t ops : {std::size_t{64}, std::size_t{128}, std::size_t{255}, std::size_t{256}, std::size_t{257},
                                 std::size_t{512}, std::size_t{997}, std::size_t{1024}}) {
     loops.push_back(ops);
@@ -150,7 +150,7 @@ TEST_P(WaitsEvery, IsNearlyAsFastAsTheBestFixedBudget) {
   for (const double host_us : {0.1, 0.6}) {
     for (const double device_us : {0.05, 0.3, 1.0, 10.0}) {
       const CutCosts costs{.host_us = host_us, .device_us = device_us, .launch_us = GetParam()};
-      for (std::size_t ops = 1; ops <= 1000; ops += ops < 64 ? 1 : 26) {
+      for (std::size_t ops = 1; ops <= 1000; ops += ops < 32 ? 1 : 33) {
         CutSimulator simulator(1024, costs);
         simulator.run(waits_every(ops, kLaps));
         const double best = best_time(ops, costs);
