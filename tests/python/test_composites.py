@@ -247,7 +247,8 @@ def test_networks_in_transforms():
     def program(device):
         net = nn.GRU(3, 4).to(device)
         x = tensor(device, 5, 2, 3)
-        slopes = torch.func.grad(lambda p: torch.func.functional_call(net, p, (x,))[0].sum())(dict(net.named_parameters()))
+        parameters = dict(net.named_parameters())
+        slopes = torch.func.grad(lambda p: torch.func.functional_call(net, p, (x,))[0].sum())(parameters)
         with torch.inference_mode():
             return list(slopes.values()), net(x)
 
@@ -262,7 +263,9 @@ def test_networks_in_transforms():
     lambda t: torch.gru(t(5, 2, 3), t(1, 2, 4), [t(12, 3), t(12, 4), t(12)], True, 1, 0.0, False, False, False),
     lambda t: torch.gru(t(5, 2, 3), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 2, 0.0, False, False, False),
     lambda t: torch.gru(t(5, 2, 3), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 1, 0.0, False, True, False),
-    lambda t: torch.lstm(t(0, 2, 3), (t(1, 2, 4), t(1, 2, 4)), [t(16, 3), t(16, 4)], False, 1, 0.0, False, False, False),
+    lambda t: torch.lstm(
+        t(0, 2, 3), (t(1, 2, 4), t(1, 2, 4)), [t(16, 3), t(16, 4)], False, 1, 0.0, False, False, False
+    ),
 ])
 def test_networks_refuse_as_the_cpu_does(program):
     same_error(lambda device: program(lambda *shape: torch.ones(*shape, device=device)))
