@@ -54,6 +54,25 @@ Engine& make_engine() {
 
 }  // namespace
 
+namespace {
+
+// Waits for what a thread launched, at its end. It must not help: kernels use thread-local objects, and those of this
+// thread may be gone already.
+void await_launches(const ThreadContext& thread, Engine& made) {
+  for (int index = 0; index < made.device_count(); ++index) {
+    if (!thread.launched[static_cast<std::size_t>(index)]) continue;
+    DeviceContext& context = made.device(index);
+    const auto queues = static_cast<StreamId>(StreamTable::kQueues);
+    for (StreamId stream = 0; stream < queues && context.streams().knows(stream); ++stream) {
+      const QueueId queue = context.queue(stream);
+      const std::uint64_t last = context.device().submitted(queue);
+      if (last != 0) context.device().wait(timepoint(queue, last), WaitMode::kIdle);
+    }
+  }
+}
+
+}  // namespace
+
 ThreadContext::ThreadContext() : memo(kMemoBytes) {
   // Backward then runs on the thread that calls it, with its streams, state and order, as it does for CPU tensors.
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
@@ -67,7 +86,7 @@ ThreadContext::~ThreadContext() {
       if (recorder != nullptr) made->device(device).give_back(recorder);
     }
   }
-  forget_layouts(*this);
+  if (made != nullptr) await_launches(*this, *made);
   if (watched) made->forget({hits, traced_hits});
 }
 
