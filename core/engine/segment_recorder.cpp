@@ -102,9 +102,9 @@ void SegmentRecorder::record(const StepWriter& step, std::span<Buffer* const> fr
 }
 
 void SegmentRecorder::cut(CutReason reason, bool waiting) {
-  if (empty()) return;
+  if (empty() && !waiting) return;
+  // The policy counts the ops between waits, so it hears of a wait even if nothing is left to launch.
   const std::lock_guard guard(lock_);
-  if (ends_.empty()) return;
   tracer_.cut(reason, waiting, [this](const SegmentCut& due) { submit(due); });
 }
 
