@@ -8,6 +8,7 @@
 namespace {
 
 // Operators that run in the type that the user chose.
+// clang-format off: it does not settle on these lists
 #define AEE_LOWER_PRECISION(_)                                                                                  \
   _(conv1d)                                                                                                     \
   _(conv1d, padding)                                                                                            \
@@ -63,6 +64,7 @@ namespace {
 #define AEE_AS_LOWER_PRECISION(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, lower_precision_fp)
 #define AEE_AS_FLOAT32(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32)
 #define AEE_AS_PROMOTED(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, promote)
+// clang-format on
 
 }  // namespace
 
