@@ -48,8 +48,14 @@ class BoxedKernel final : public c10::OperatorKernel {
 // Composite operators that run as a whole on CPU tensors, because their kernel looks at the device or at which of its
 // arguments are one object.
 bool runs_whole(const std::string& name) {
-  static const char* const kNames[] = {"aten::convolution_overrideable", "aten::convolution_backward_overrideable",
-                                       "aten::conj_physical_", "aten::mode.values", "aten::addr_"};
+  static const char* const kNames[] = {"aten::convolution_overrideable",
+                                       "aten::convolution_backward_overrideable",
+                                       "aten::_convolution",
+                                       "aten::mkldnn_convolution",
+                                       "aten::conj_physical_",
+                                       "aten::mode.values",
+                                       "aten::addr_",
+                                       "aten::max_pool1d"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 

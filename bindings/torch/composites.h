@@ -30,12 +30,17 @@ void install_refusals(torch::Library& library);
 /// native_group_norm: the backward of channels-last inputs keeps their memory format.
 void install_group_norm(torch::Library& library);
 
+/// For AutogradPrivateUse1 only: max_pool1d, which the boxed recorder runs whole below it.
+void install_pool(torch::Library& library);
+
 // For PrivateUse1: these are no composites.
 
 /// The choice of scaled_dot_product_attention.
 void install_attention(torch::Library& library);
 /// histc, which counts integers too here.
 void install_histc(torch::Library& library);
+/// dot and vdot, which take tensors without memory.
+void install_zero_products(torch::Library& library);
 /// The nested tensors inside nn.TransformerEncoder: what makes them.
 void install_nested_encoder_input(torch::Library& library);
 

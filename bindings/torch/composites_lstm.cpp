@@ -3,7 +3,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/native/RNN.h>
 
-#include "bindings/torch/composites_rnn_layers.h"
+#include "bindings/torch/composites_rnn_packed.h"
 
 namespace aee {
 namespace {

@@ -21,12 +21,12 @@ struct Shape {
   double eps;
 };
 
-// Autograd's kernel for the operator, with the device's kernel below it. AutogradOther holds the same kernel as every
-// backend's autograd key; the device's own key would lead back here.
-Results differentiable(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                       const Shape& shape) {
-  constexpr c10::DispatchKeySet kKeys({c10::DispatchKey::AutogradOther, c10::DispatchKey::PrivateUse1});
-  return at::_ops::native_group_norm::redispatch(kKeys, input, weight, bias, shape.batch, shape.channels, shape.spatial,
+// Autograd's kernel for the operator, with what the call had below it: the device's kernel, or functorch's next level.
+// AutogradOther holds the same kernel as every backend's autograd key; the device's own key would lead back here.
+Results differentiable(c10::DispatchKeySet keys, const Tensor& input, const std::optional<Tensor>& weight,
+                       const std::optional<Tensor>& bias, const Shape& shape) {
+  keys = (keys & c10::after_autograd_keyset) | c10::DispatchKeySet(c10::DispatchKey::AutogradOther);
+  return at::_ops::native_group_norm::redispatch(keys, input, weight, bias, shape.batch, shape.channels, shape.spatial,
                                                  shape.groups, shape.eps);
 }
 
@@ -72,7 +72,9 @@ struct ChannelsLastGroupNorm : torch::autograd::Function<ChannelsLastGroupNorm> 
   static variable_list differentiable_backward(const variable_list& saved, const Shape& shape,
                                                const variable_list& gradients) {
     const at::AutoGradMode with_graph(true);
-    const auto [output, mean, rstd] = differentiable(saved[0], if_defined(saved[1]), if_defined(saved[2]), shape);
+    constexpr c10::DispatchKeySet kKeys(c10::DispatchKey::PrivateUse1);
+    const auto [output, mean, rstd] =
+        differentiable(kKeys, saved[0], if_defined(saved[1]), if_defined(saved[2]), shape);
     variable_list outputs, weights, inputs, result(4);
     const Tensor all[] = {output, mean, rstd};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -93,15 +95,17 @@ struct ChannelsLastGroupNorm : torch::autograd::Function<ChannelsLastGroupNorm> 
   }
 };
 
-Results native_group_norm(const Tensor& input, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
-                          c10::SymInt batch, c10::SymInt channels, c10::SymInt spatial, std::int64_t groups,
-                          double eps) {
+Results native_group_norm(c10::DispatchKeySet keys, const Tensor& input, const std::optional<Tensor>& weight,
+                          const std::optional<Tensor>& bias, c10::SymInt batch, c10::SymInt channels,
+                          c10::SymInt spatial, std::int64_t groups, double eps) {
   const Shape shape{batch.guard_int(__FILE__, __LINE__), channels.guard_int(__FILE__, __LINE__),
                     spatial.guard_int(__FILE__, __LINE__), groups, eps};
   const auto wants_grad = [](const std::optional<Tensor>& tensor) { return tensor && tensor->requires_grad(); };
   const bool graph = c10::GradMode::is_enabled() && (input.requires_grad() || wants_grad(weight) || wants_grad(bias));
-  if (!graph || input.suggest_memory_format() == at::MemoryFormat::Contiguous) {
-    return differentiable(input, weight, bias, shape);
+  // functorch's transforms take no nodes of others.
+  const bool transformed = keys.has(c10::DispatchKey::FuncTorchDynamicLayerBackMode);
+  if (!graph || transformed || input.suggest_memory_format() == at::MemoryFormat::Contiguous) {
+    return differentiable(keys, input, weight, bias, shape);
   }
   const variable_list results =
       ChannelsLastGroupNorm::apply(input, weight.value_or(Tensor()), bias.value_or(Tensor()), shape);

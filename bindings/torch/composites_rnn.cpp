@@ -2,7 +2,7 @@
 
 #include <ATen/native/RNN.h>
 
-#include "bindings/torch/composites_rnn_layers.h"
+#include "bindings/torch/composites_rnn_packed.h"
 
 namespace aee {
 namespace {

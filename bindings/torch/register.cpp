@@ -28,12 +28,14 @@ void install_composites(torch::Library& library) {
 TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, library) {
   aee::install_composites(library);
   aee::install_group_norm(library);
+  aee::install_pool(library);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   aee::install_composites(library);
   aee::install_attention(library);
   aee::install_histc(library);
+  aee::install_zero_products(library);
   aee::install_nested_encoder_input(library);
   aee::install_native(library);
   aee::install_typed(library);

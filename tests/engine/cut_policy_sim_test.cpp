@@ -68,6 +68,7 @@ void expect_hits_after_two_laps(std::size_t ops, std::uint32_t max_ops, std::uin
   EXPECT_GT(hits, 0U);
 }
 
+// About one random loop in 500 settles up to a quarter later than this; none of these does.
 class StraightLoop : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(StraightLoop, HasOnlyHitsAfterTwoLapsOrThreeBudgets) {

@@ -1,54 +1,14 @@
 """Composite operators that choose by device make the CPU's choice: the smallest programs that would differ."""
-import contextlib
-
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.utils.rnn import pack_padded_sequence
 from torch.testing import assert_close
 from torch.utils import _pytree as pytree
 
-from surface import DEVICE, bits
-
-
-def exact(program, seed=0):
-    """Runs program(device) on the CPU, and twice on the device: the first run of an operator is not like the others."""
-    torch.manual_seed(seed)
-    expected = pytree.tree_leaves(program("cpu"))
-    for _ in range(2):
-        torch.manual_seed(seed)
-        actual = pytree.tree_leaves(program(DEVICE))
-        assert len(actual) == len(expected)
-        for one, other in zip(actual, expected):
-            if not isinstance(other, torch.Tensor):
-                assert one == other
-                continue
-            assert one.device.type == DEVICE
-            assert (one.dtype, one.shape, one.stride()) == (other.dtype, other.shape, other.stride())
-            assert torch.equal(bits(one), bits(other))
-
-
-def same_error(program):
-    """Both devices raise the same error. Where only values tell, the device may say so at the next wait."""
-    with pytest.raises(Exception) as expected:
-        program("cpu")
-    for _ in range(2):
-        with pytest.raises(type(expected.value)) as actual:
-            program(DEVICE)
-            torch.neuron.synchronize()
-        assert str(expected.value).replace("cpu", DEVICE) in str(actual.value)
-
-
-def tensor(device, *shape, dtype=torch.float32, grad=False):
-    return torch.randn(*shape).to(dtype).to(device).requires_grad_(grad)
-
-
-def gradients(outputs, inputs):
-    outputs = [one for one in pytree.tree_leaves(outputs) if one.requires_grad]
-    weights = [torch.linspace(-1, 2, one.numel()).view(one.shape).to(one) for one in outputs]
-    return torch.autograd.grad(outputs, inputs, weights, allow_unused=True)
+from programs import exact, gradients, same_error, tensor
+from surface import DEVICE
 
 
 # Attention
@@ -165,112 +125,6 @@ def test_dropout_in_vmap(randomness):
     exact(program)
 
 
-# Recurrent networks
-
-NETWORKS = {"LSTM": nn.LSTM, "GRU": nn.GRU, "RNN": nn.RNN}
-
-
-def run_network(device, kind, grad=True, packed=(), dtype=torch.float32, **options):
-    net = NETWORKS[kind](5, 6, dtype=dtype, **options).to(device)
-    x = tensor(device, 3, 4, 5, dtype=dtype, grad=grad) if options.get("batch_first") else tensor(
-        device, 4, 3, 5, dtype=dtype, grad=grad)
-    data = x
-    if packed:
-        data = pack_padded_sequence(x, torch.tensor(packed), batch_first=options.get("batch_first", False))
-    torch.manual_seed(1)
-    with contextlib.nullcontext() if grad else torch.no_grad():
-        out, state = net(data)
-    results = [out.data if packed else out, state]
-    return [results, gradients(results, [x, *net.parameters()])] if grad else results
-
-
-@pytest.mark.parametrize("kind", NETWORKS)
-@pytest.mark.parametrize("options", [
-    {},
-    {"num_layers": 2, "bidirectional": True, "batch_first": True},
-    {"num_layers": 3, "dropout": 0.3},
-    {"bias": False, "bidirectional": True},
-    {"packed": (4, 2, 1)},
-    {"packed": (4, 3, 2), "num_layers": 2, "bidirectional": True, "dropout": 0.3, "batch_first": True},
-    {"packed": (4, 4, 4)},
-    {"dtype": torch.bfloat16, "num_layers": 2},
-    {"dtype": torch.float64, "batch_first": True},
-], ids=lambda options: "-".join(options) or "plain")
-@pytest.mark.parametrize("grad", [False, True])
-def test_network(kind, options, grad):
-    exact(lambda device: run_network(device, kind, grad, **options))
-
-
-@pytest.mark.parametrize("packed", [(), (4, 2, 1), (4, 4, 4)])
-def test_lstm_with_projections(packed):
-    exact(lambda device: run_network(device, "LSTM", proj_size=2, num_layers=2, packed=packed))
-
-
-@pytest.mark.parametrize("packed", [(), (4, 4, 4)])
-def test_lstm_without_onednn(packed):
-    def program(device):
-        with torch.backends.mkldnn.flags(enabled=False):
-            return run_network(device, "LSTM", packed=packed, num_layers=2)
-
-    exact(program)
-
-
-def test_half_lstm_depends_on_grad_mode():
-    exact(lambda device: [run_network(device, "LSTM", grad, dtype=torch.float16) for grad in (False, True)])
-
-
-def test_cells():
-    def program(device):
-        results = []
-        for kind, state in ((nn.LSTMCell, 2), (nn.GRUCell, 1), (nn.RNNCell, 1)):
-            cell = kind(5, 6).to(device)
-            x = tensor(device, 3, 5, grad=True)
-            states = tuple(tensor(device, 3, 6, grad=True) for _ in range(state))
-            out = cell(x, states if state == 2 else states[0])
-            results += [out, gradients(out, [x, *states, *cell.parameters()])]
-        return results
-
-    exact(program)
-
-
-def test_cells_have_second_derivatives():
-    def program(device):
-        cell = nn.GRUCell(3, 4).to(device)
-        x = tensor(device, 2, 3, grad=True)
-        (slope,) = torch.autograd.grad(cell(x).pow(2).sum(), x, create_graph=True)
-        return slope, torch.autograd.grad(slope.pow(2).sum(), [x, *cell.parameters()])
-
-    exact(program)
-
-
-def test_networks_in_transforms():
-    def program(device):
-        net = nn.GRU(3, 4).to(device)
-        x = tensor(device, 5, 2, 3)
-        parameters = dict(net.named_parameters())
-        slopes = torch.func.grad(lambda p: torch.func.functional_call(net, p, (x,))[0].sum())(parameters)
-        with torch.inference_mode():
-            return list(slopes.values()), net(x)
-
-    exact(program)
-
-
-@pytest.mark.parametrize("program", [
-    lambda t: torch.lstm_cell(t(2, 3), (t(2, 4), t(2, 4)), t(15, 3), t(16, 4)),
-    lambda t: torch.lstm_cell(t(2, 3), (t(2, 4), t(2, 5)), t(16, 3), t(16, 4)),
-    lambda t: torch.gru_cell(t(2, 3), t(2, 5), t(12, 3), t(12, 4)),
-    lambda t: torch.gru_cell(t(2, 3), t(2, 4), t(12, 3), t(13, 4)),
-    lambda t: torch.gru(t(5, 2, 3), t(1, 2, 4), [t(12, 3), t(12, 4), t(12)], True, 1, 0.0, False, False, False),
-    lambda t: torch.gru(t(5, 2, 3), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 2, 0.0, False, False, False),
-    lambda t: torch.gru(t(5, 2, 3), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 1, 0.0, False, True, False),
-    lambda t: torch.lstm(
-        t(0, 2, 3), (t(1, 2, 4), t(1, 2, 4)), [t(16, 3), t(16, 4)], False, 1, 0.0, False, False, False
-    ),
-])
-def test_networks_refuse_as_the_cpu_does(program):
-    same_error(lambda device: program(lambda *shape: torch.ones(*shape, device=device)))
-
-
 # Checks of values
 
 def test_quantile():
@@ -303,6 +157,48 @@ def test_histc_counts_integers():
             counts = torch.histc(values.to(dtype).to(DEVICE), bins=8, min=0, max=7)
             assert counts.dtype == dtype
             assert counts.tolist() == expected.tolist()
+
+
+# Convolution and pooling
+
+def test_convolution_by_its_private_names():
+    def program(device):
+        x, w = tensor(device, 2, 3, 8, 8, grad=True), tensor(device, 4, 3, 3, 3, grad=True)
+        ones, flags = [1, 1], (False, False, True, True)
+        private = torch.ops.aten._convolution(x, w, None, ones, ones, ones, False, [0, 0], 1, *flags)
+        direct = torch.mkldnn_convolution(x, w, None, ones, ones, ones, 1)
+        return private, gradients(private, [x, w]), direct, gradients(direct, [x, w])
+
+    exact(program)
+
+
+def test_traced_convolution():
+    def program(device):
+        traced = torch.jit.trace(nn.Conv2d(3, 4, 3), torch.ones(1, 3, 8, 8)).to(device)
+        return traced(tensor(device, 1, 3, 8, 8))
+
+    exact(program)
+
+
+def test_max_pool1d():
+    values = [[1.0, float("nan"), -0.0, 0.0, 0.0, -0.0, float("-inf"), 2.0]]
+
+    def program(device):
+        x = torch.tensor(values, device=device).requires_grad_()
+        out = F.max_pool1d(x, 2, 1, 1)
+        return out, gradients(out, [x]), F.max_pool1d(x.detach(), 2, 1, 1), F.max_pool1d(x.detach()[None], 3, 1, 0, 2)
+
+    exact(program)
+    same_error(lambda device: F.max_pool1d(torch.arange(8, device=device)[None], 2))
+    same_error(lambda device: F.max_pool1d(tensor(device, 1, 8), 9))
+
+
+def test_products_with_a_tangent_that_is_zero():
+    def program(device):
+        x, y = tensor(device, 5), tensor(device, 5)
+        return [torch.func.jvp(lambda a, op=op: op(a, y), (x,), (y,)) for op in (torch.dot, torch.vdot, torch.matmul)]
+
+    exact(program)
 
 
 # Choices that PyTorch makes in Python
@@ -361,81 +257,6 @@ def test_multihead_attention_fast_path():
     exact(program)
 
 
-# Autocast
-
-def test_autocast_has_the_policies_of_the_cpu():
-    def registered(key):
-        has = torch._C._dispatch_has_kernel_for_dispatch_key
-        return {name for name in torch._C._dispatch_get_all_op_names() if has(name, key)}
-
-    assert registered("AutocastPrivateUse1") == registered("AutocastCPU")
-
-
-AUTOCAST = {
-    "mm": lambda x: x @ x,
-    "linear": lambda x: F.linear(x, x),
-    "conv2d": lambda x: F.conv2d(x.view(1, 1, 8, 8), x[:3, :3].reshape(1, 1, 3, 3)),
-    "attention": lambda x: F.scaled_dot_product_attention(x[None, None], x[None, None], x[None, None]),
-    "prelu": lambda x: F.prelu(x, x[0, :1]),
-    "einsum": lambda x: torch.einsum("ij,kj->ik", x, x),
-    "exp": torch.exp,
-    "softmax": lambda x: (x @ x).softmax(-1),
-    "layer_norm": lambda x: F.layer_norm(x @ x, (8,)),
-    "prod": lambda x: (x @ x).prod(),
-    "mse_loss": lambda x: F.mse_loss(x @ x, x),
-    "nll_loss": lambda x: F.nll_loss((x @ x).log_softmax(-1), torch.arange(8, device=x.device)),
-    "cross_entropy": lambda x: F.cross_entropy(x @ x, torch.arange(8, device=x.device)),
-    "cdist": lambda x: torch.cdist(x @ x, x),
-    "fft": lambda x: torch.fft.fft(x @ x).real,
-    "inverse": lambda x: torch.linalg.inv(x @ x + 20 * torch.eye(8, device=x.device)),
-    "quantile": lambda x: torch.quantile(x @ x, 0.3),
-    "cat": lambda x: torch.cat([x @ x, x]),
-    "stack": lambda x: torch.stack([x @ x, x]),
-    "index_copy": lambda x: (x @ x).index_copy(0, torch.tensor([1], device=x.device), x[:1]),
-}
-
-
-@pytest.mark.parametrize("name", AUTOCAST)
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-def test_autocast(name, dtype):
-    def program(device):
-        x = tensor(device, 8, 8, grad=True)
-        with torch.autocast(device, dtype):
-            out = AUTOCAST[name](x)
-        return [out, *gradients(out, [x])]
-
-    exact(program)
-
-
-@pytest.mark.parametrize("kind", NETWORKS)
-def test_autocast_of_networks(kind):
-    def program(device):
-        with torch.autocast(device, torch.bfloat16):
-            return run_network(device, kind, num_layers=2)
-
-    exact(program)
-
-
-def test_training_with_scaled_gradients():
-    def program(device):
-        model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1)).to(device)
-        optimizer = torch.optim.SGD(model.parameters(), 0.1)
-        scaler = torch.amp.GradScaler(device, init_scale=2.0**16, growth_interval=2)
-        scales = []
-        for step in range(6):
-            optimizer.zero_grad()
-            with torch.autocast(device, torch.float16):
-                loss = model(tensor(device, 4, 8) * (1e4 if step == 1 else 1)).pow(2).mean()
-            scaler.scale(loss).backward()
-            scaler.unscale_(optimizer)
-            scaler.step(optimizer)
-            scaler.update()
-            scales.append(scaler.get_scale())
-        return scales, [p.detach() for p in model.parameters()]
-
-    exact(program)
-
-
 # Refusals
 
 @pytest.mark.parametrize("program", [
@@ -456,6 +277,17 @@ def test_training_with_scaled_gradients():
 def test_refusals(program):
     with pytest.raises(NotImplementedError, match=DEVICE):
         program()
+
+
+def test_jagged_attention():
+    def program(device):
+        offsets = torch.tensor([0, 3, 5]).to(device)
+        values = [tensor(device, 5, 2, 4, grad=True) for _ in range(3)]
+        q, k, v = (torch.nested.nested_tensor_from_jagged(one, offsets).transpose(1, 2) for one in values)
+        out = F.scaled_dot_product_attention(q, k, v)
+        return (out + q).values(), gradients(out.values(), values)
+
+    exact(program)
 
 
 def test_jagged_tensors_work():

@@ -1,11 +1,13 @@
 """Choices by device that PyTorch makes in Python: `neuron` gets the CPU's. Those that it makes in C++ are in
 bindings/torch/composites.h.
 """
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.nn.modules.linear_cross_entropy_options import LinearCrossEntropyOptions
+from torch.utils._pytree import tree_map_only
 
 from adaptive_eager.device import NAME
 from adaptive_eager.replace import replace
@@ -16,6 +18,8 @@ def choose_as_on_cpu() -> None:
     chunked_loss_has_the_same_options()
     interpolation_has_the_same_kernels()
     nested_tensors_are_refused_early()
+    jagged_attention_runs_on_the_host()
+    autocast_has_the_same_type()
 
 
 def chunked_loss_has_the_same_options() -> None:
@@ -65,6 +69,43 @@ def nested_tensors_are_refused_early() -> None:
 
     replace(torch._C._nested, "nested_tensor", make)
     replace(torch, "_nested_tensor_from_tensor_list", make)
+
+
+def jagged_attention_runs_on_the_host() -> None:
+    """On the CPU attention over jagged tensors goes through nested ones, which the device refuses. Copies there and
+    back are differentiable and have the CPU's bits.
+    """
+    from torch.nested._internal.nested_tensor import NestedTensor
+
+    original = NestedTensor.__torch_function__.__func__
+    attention = torch._C._nn.scaled_dot_product_attention
+    if hasattr(original, "_replaced_by_adaptive_eager"):
+        return
+
+    @functools.wraps(original)
+    def __torch_function__(cls: type, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        values = (*args, *(kwargs or {}).values())
+        if func is not attention or values[0].device.type != NAME:
+            return original(cls, func, types, args, kwargs)
+        args, kwargs = tree_map_only(torch.Tensor, torch.Tensor.cpu, (args, kwargs or {}))
+        return func(*args, **kwargs).to(values[0].device)
+
+    __torch_function__._replaced_by_adaptive_eager = True
+    NestedTensor.__torch_function__ = classmethod(__torch_function__)
+
+
+def autocast_has_the_same_type() -> None:
+    """torch.autocast("neuron") without a type takes the CPU's: PyTorch's own for a device from outside is float16."""
+
+    def make(original: Callable) -> Callable:
+        def __init__(self: Any, device_type: str, dtype: torch.dtype | None = None, *args: Any, **kwargs: Any) -> None:
+            if dtype is None and device_type == NAME and not torch.is_autocast_enabled(NAME):
+                dtype = torch.get_autocast_dtype("cpu")
+            original(self, device_type, dtype, *args, **kwargs)
+
+        return __init__
+
+    replace(torch.amp.autocast_mode.autocast, "__init__", make)
 
 
 def _is_ours(device: Any) -> bool:
