@@ -33,14 +33,13 @@ class NeuronAllocator final : public c10::DeviceAllocator {
   void emptyCache(c10::MempoolId_t) override {
     Engine* made = engine_if_made();
     for (int index = 0; made != nullptr && index < made->device_count(); ++index) {
-      made->device(index).drain();
-      made->device(index).device().trim();
+      made->device(index).trim();
     }
   }
   void recordStream(const c10::DataPtr&, c10::Stream) override {}  // launches count the buffers that they use
   c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
     DeviceContext& context = engine().device(device);
-    const MemoryStats from = context.pool().stats();
+    const MemoryStats from = context.memory_stats();
     std::uint64_t reserved = 0, reserved_peak = 0;
     context.device().memory_reserved(&reserved, &reserved_peak);
     c10::CachingDeviceAllocator::DeviceStats stats;
@@ -58,7 +57,7 @@ class NeuronAllocator final : public c10::DeviceAllocator {
   void resetAccumulatedStats(c10::DeviceIndex device) override { engine().device(device).pool().reset_accumulated(); }
   void resetPeakStats(c10::DeviceIndex device) override { engine().device(device).pool().reset_peak(); }
   std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) override {
-    const MemoryStats stats = engine().device(device).pool().stats();
+    const MemoryStats stats = engine().device(device).memory_stats();
     return {stats.limit - std::min(stats.limit, stats.allocated), stats.limit};
   }
 };

@@ -71,7 +71,7 @@ Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), la
   translate_errors([&] {
     for (const ResultSpec& spec : layouts.results) {
       if (spec.kind != ResultSpec::Kind::kFresh) continue;
-      storages_.push_back(make_storage(context.acquire(spec.bytes)));
+      storages_.push_back(make_storage(context.acquire(spec.bytes, Birth::kByLaunch)));
       fresh.push_back(static_cast<Buffer*>(storages_.back().data_ptr().get_context()));
     }
     const StepPayload payload = payload_of(frame, layouts);

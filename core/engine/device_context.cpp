@@ -5,6 +5,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/segment_recorder.h"
+#include "core/runtime/submit.h"
 
 namespace aee {
 namespace {
@@ -34,7 +35,24 @@ QueueId DeviceContext::queue(StreamId stream) {
   return queue;
 }
 
-DeviceContext::~DeviceContext() { cut_all(CutReason::kShutdown, /*waiting=*/false); }
+DeviceContext::~DeviceContext() {
+  cut_all(CutReason::kShutdown, /*waiting=*/false);
+  drain(CutReason::kShutdown);  // no launch holds a buffer when the pool goes
+}
+
+MemoryStats DeviceContext::memory_stats() {
+  for (QueueId queue = 0; queue < queues_.load(std::memory_order_acquire); ++queue) {
+    const std::uint64_t done = device_->completed(queue);
+    if (done != 0) device_->wait(timepoint(queue, done), WaitMode::kIdle);  // it gives back what they held
+  }
+  return pool_.stats();
+}
+
+void DeviceContext::trim() {
+  drain();
+  pool_.trim();
+  device_->trim();
+}
 
 void DeviceContext::settle_pending(Buffer& buffer, CutReason reason, bool waiting) {
   const PendingTag writer = buffer.pending_writer.load(std::memory_order_acquire);
@@ -104,7 +122,7 @@ BufferRef DeviceContext::acquire_under_pressure(std::size_t bytes) {
   drain(CutReason::kMemory);
   BufferRef buffer = pool_.acquire(bytes);
   if (buffer) return buffer;
-  device_->trim();
+  trim();
   pool_.count_out_of_memory();
   const MemoryStats stats = pool_.stats();
   fail(ErrorKind::kOutOfMemory, "neuron:", index_, " is out of memory: tried to allocate ", bytes, " bytes, ",
@@ -113,13 +131,7 @@ BufferRef DeviceContext::acquire_under_pressure(std::size_t bytes) {
 }
 
 void DeviceContext::submit_full(QueueId queue, const Launch& launch, Timepoint* point) {
-  do {
-    metrics_.queue_full_waits.add();
-    const std::uint64_t done = device_->completed(queue);
-    const std::uint64_t last = device_->submitted(queue);
-    // Half of what is in flight: the producer then runs on for a while.
-    if (done < last) device_->wait(timepoint(queue, done + (last - done + 1) / 2), WaitMode::kHelp);
-  } while (device_->submit(queue, launch, point) != Submitted::kAccepted);
+  *point = submit_when_room(*device_, queue, launch, &metrics_.queue_full_waits);
 }
 
 void DeviceContext::raise_failure(Buffer& buffer) {

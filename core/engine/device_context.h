@@ -34,12 +34,17 @@ class DeviceContext {
 
   /// A buffer of `bytes`. If memory is short, waits for work in flight, gives caches back and tries again; then throws
   /// Error(kOutOfMemory) with the figures.
-  [[nodiscard]] BufferRef acquire(std::size_t bytes) {
-    BufferRef buffer = pool_.acquire(bytes);
+  [[nodiscard]] BufferRef acquire(std::size_t bytes, Birth birth = Birth::kClean) {
+    BufferRef buffer = pool_.acquire(bytes, birth);
     if (!buffer) [[unlikely]]
       return acquire_under_pressure(bytes);
     return buffer;
   }
+
+  /// The accounts of the buffers, with what complete launches held given back.
+  [[nodiscard]] MemoryStats memory_stats();
+  /// Waits for all work, then gives memory that nobody uses back to the system.
+  void trim();
 
   /// Submits; waits while the queue is full.
   Timepoint submit(QueueId queue, const Launch& launch) {

@@ -24,7 +24,7 @@ Launch& append_step(WordArray& block, const StepWriter& step, std::span<Buffer* 
   auto& launch = *::new (block.extend(head_words + payload_words)) Launch{};
   launch.run = code.run;
   launch.describe = code.describe;
-  launch.flags = code.flags;
+  launch.flags = static_cast<std::uint16_t>(code.flags);
   launch.size = static_cast<std::uint32_t>(8 * (head_words + payload_words));
   launch.wait_count = static_cast<std::uint16_t>(waits.size());
   launch.buffer_count = static_cast<std::uint16_t>(buffers);
@@ -39,7 +39,13 @@ Launch& append_step(WordArray& block, const StepWriter& step, std::span<Buffer* 
   for (const Slot& slot : slots) {
     if (!slot.written) *place++ = slot.buffer;
   }
-  for (Buffer* buffer : launch.buffers()) buffer->retain();
+  launch.fresh_count = static_cast<std::uint16_t>(fresh.size());
+  bool small = true;
+  for (Buffer* buffer : launch.buffers()) {
+    buffer->retain();
+    small &= buffer->small();
+  }
+  if (small) launch.flags |= kLaunchOnlySmall;
 
   auto* payload = static_cast<std::byte*>(launch.payload());
   std::memcpy(payload, code.header, code.header_bytes);

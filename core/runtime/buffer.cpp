@@ -75,6 +75,7 @@ constexpr std::align_val_t kBufferAlignment{alignof(Buffer)};
 }  // namespace
 
 struct BufferPool::Impl {
+  BufferPool* owner = nullptr;
   int device = 0;
   std::byte* base = nullptr;
   std::uint64_t space = 0;   // bytes reserved, a power of two
@@ -92,7 +93,6 @@ struct BufferPool::Impl {
   Buffer* make_slot(std::size_t index);
   [[noreturn]] void refuse(std::size_t bytes, const char* why);
 
-  static void drop_backing(Buffer& buffer) noexcept;
   static void give_back(Buffer& buffer) noexcept;
 };
 
@@ -138,6 +138,7 @@ Buffer* BufferPool::Impl::make_slot(std::size_t index) {
   Buffer* buffer = ::new (static_cast<void*>(size_class.at(slot))) Buffer();
   buffer->size_class_ = static_cast<std::uint8_t>(index);
   buffer->device_ = static_cast<std::int16_t>(device);
+  buffer->pool_ = owner;
   buffer->handle_ =
       base + (std::uint64_t{index} << class_space_bits) + (slot << (kSmallestClassBits + static_cast<int>(index)));
   size_class.made.store(slot + 1, std::memory_order_release);
@@ -155,14 +156,8 @@ void BufferPool::Impl::refuse(std::size_t bytes, const char* why) {
        " (capacity ", limit, " bytes)");
 }
 
-void BufferPool::Impl::drop_backing(Buffer& buffer) noexcept {
-  const Backing backing = std::exchange(buffer.backing_, Backing{});
-  if (backing.release != nullptr) backing.release(backing.object);
-}
-
-/// Everything that recycle() does after the backing is gone.
+/// Everything that recycle() does after the content is gone, or left to the next life.
 void BufferPool::Impl::give_back(Buffer& buffer) noexcept {
-  if (buffer.failed_.load(std::memory_order_relaxed)) buffer.clear_failure();
   Impl& pool = *buffer.pool_->impl_;
   SizeClass& size_class = pool.classes[buffer.size_class_];
   const std::uint64_t units = units_of(buffer.bytes_);
@@ -192,12 +187,15 @@ void Buffer::clear_failure() noexcept {
   failed_.store(false, std::memory_order_release);
 }
 
+void Buffer::drop_content() noexcept {
+  if (failed()) clear_failure();
+  const Backing backing = std::exchange(backing_, Backing{});
+  if (backing.release != nullptr) backing.release(backing.object);
+}
+
 void Buffer::recycle() noexcept {
-  if (forked_child()) return;  // a lock may be held by a thread that does not exist here
-  if (backing_.release == nullptr) {
-    backing_ = {};
-    return BufferPool::Impl::give_back(*this);
-  }
+  if (forked_child()) return;                              // a lock may be held by a thread that does not exist here
+  if (small()) return BufferPool::Impl::give_back(*this);  // Note [Lives of a small buffer]
 
   // Releasing a backing may release other buffers. Those queue up here instead of recursing: the outermost call on
   // this thread works them off.
@@ -210,7 +208,7 @@ void Buffer::recycle() noexcept {
   waiting = &list;
   Buffer* buffer = this;
   while (buffer != nullptr) {
-    BufferPool::Impl::drop_backing(*buffer);
+    buffer->drop_content();
     BufferPool::Impl::give_back(*buffer);
     buffer = list;
     if (list != nullptr) list = list->next_free_;
@@ -220,6 +218,7 @@ void Buffer::recycle() noexcept {
 
 BufferPool::BufferPool(int device, std::uint64_t address_space, std::uint64_t limit) : impl_(std::make_unique<Impl>()) {
   watch_forks();
+  impl_->owner = this;
   impl_->device = device;
   impl_->reserve(address_space);
   set_limit(limit);
@@ -228,13 +227,16 @@ BufferPool::BufferPool(int device, std::uint64_t address_space, std::uint64_t li
 BufferPool::~BufferPool() {
   for (SizeClass& size_class : impl_->classes) {
     const std::uint64_t made = size_class.made.load(std::memory_order_acquire);
-    for (std::uint64_t slot = 0; slot < made; ++slot) size_class.at(slot)->~Buffer();
+    for (std::uint64_t slot = 0; slot < made; ++slot) {
+      size_class.at(slot)->drop_content();
+      size_class.at(slot)->~Buffer();
+    }
     for (auto& chunk : size_class.chunks) ::operator delete(chunk.load(std::memory_order_relaxed), kBufferAlignment);
   }
   ::munmap(impl_->base, impl_->space);
 }
 
-BufferRef BufferPool::acquire(std::size_t bytes) {
+BufferRef BufferPool::acquire(std::size_t bytes, Birth birth) {
   const std::uint64_t units = units_of(bytes);
   Buffer* buffer = nullptr;
   bool fits = true, can_fit = true;
@@ -255,13 +257,30 @@ BufferRef BufferPool::acquire(std::size_t bytes) {
     if (!fits) return {};
     impl_->refuse(bytes, "no device addresses of that size are left");
   }
-  buffer->pool_ = this;
+  if (birth == Birth::kClean && buffer->small()) buffer->drop_content();
   buffer->bytes_ = bytes;
   buffer->last_use_.store(Timepoint{}, std::memory_order_relaxed);
   buffer->pending_writer.store(0, std::memory_order_relaxed);
   buffer->pending_reader.store(0, std::memory_order_relaxed);
   buffer->references_.store(1, std::memory_order_release);
   return BufferRef::adopt(buffer);
+}
+
+void BufferPool::trim() noexcept {
+  for (std::size_t index = 0; index <= Buffer::kLastSmallClass; ++index) {
+    Buffer* kept = nullptr;
+    {
+      const std::lock_guard guard(impl_->lock);
+      kept = std::exchange(impl_->classes[index].free, nullptr);
+    }
+    // Nobody else sees the list meanwhile; releasing memory may take locks of its own.
+    for (Buffer* buffer = kept; buffer != nullptr; buffer = buffer->next_free_) buffer->drop_content();
+    while (kept != nullptr) {
+      Buffer* buffer = std::exchange(kept, kept->next_free_);
+      const std::lock_guard guard(impl_->lock);
+      buffer->next_free_ = std::exchange(impl_->classes[index].free, buffer);
+    }
+  }
 }
 
 bool BufferPool::resize(Buffer& buffer, std::size_t bytes) {

@@ -7,6 +7,12 @@
 // Ownership: counted references. The tensor's storage holds one while it lives ("observed"), each launch in flight
 // holds one per buffer it names. The last release, on any thread, drops the backing and returns the slot. Releasing
 // takes no lock that is held across work and never calls into Python.
+//
+// Note [Lives of a small buffer]
+// Cache lines that both the host and the device write cost more than a small op. So what each of them writes lies on a
+// line of its own, references of launches to small buffers are given back by host threads (executor.h: retire), and a
+// small buffer keeps its memory when it is recycled: whoever begins its next life reuses or drops it.
+//
 // Threads: acquire, release, retain and resolve from any thread; backing and failure are ordered by the queue that
 // uses the buffer, and by completion for a host thread that has waited.
 #pragma once
@@ -25,6 +31,13 @@ namespace aee {
 struct Backing {
   void* object = nullptr;
   void (*release)(void* object) noexcept = nullptr;
+  std::size_t capacity = 0;  ///< bytes that the memory has room for, at least; 0: unknown
+};
+
+/// Who begins the life of a buffer that is handed out.
+enum class Birth : std::uint8_t {
+  kClean,     ///< nobody: it has no memory yet
+  kByLaunch,  ///< the launch that names it among its fresh buffers: see Buffer::begin_life()
 };
 
 /// Identity of a recorder, or 0.
@@ -52,8 +65,19 @@ class alignas(64) Buffer {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle();
   }
 
+  /// Whether it keeps its memory when it is recycled. Fixed for a handle, whatever the size within its class.
+  [[nodiscard]] bool small() const noexcept { return size_class_ <= kLastSmallClass; }
+
   /// The memory; set by the launch that makes it. The buffer owns it from then on.
   [[nodiscard]] Backing& backing() noexcept { return backing_; }
+  /// Forgets the failure of the last life. The launch that makes the buffer calls it before it runs; what backing()
+  /// then holds is left over from the last life, to be reused or replaced.
+  void begin_life() noexcept {
+    if (failed()) [[unlikely]]
+      clear_failure();
+  }
+  /// Drops memory and failure.
+  void drop_content() noexcept;
 
   /// The last launch that names this buffer (reads or writes it).
   [[nodiscard]] Timepoint last_use() const noexcept { return last_use_.load(std::memory_order_acquire); }
@@ -63,6 +87,9 @@ class alignas(64) Buffer {
   /// compared by recorders (core/engine) and cleared by the queue that accepts those launches; see Launch::tag.
   std::atomic<PendingTag> pending_writer{0};
   std::atomic<PendingTag> pending_reader{0};
+
+  /// Buffers below 16 KiB are small.
+  static constexpr std::uint8_t kLastSmallClass = 5;
 
   /// Whether a launch failed to write it; then failure() tells why.
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
@@ -76,18 +103,22 @@ class alignas(64) Buffer {
   friend class BufferPool;
   void recycle() noexcept;  // last reference gone: drop backing and failure, return to the pool
 
+  // Of the host.
   std::atomic<std::uint32_t> references_{0};
-  std::atomic<bool> failed_{false};
   std::uint8_t size_class_ = 0;
   std::int16_t device_ = 0;
   std::size_t bytes_ = 0;
   void* handle_ = nullptr;
   std::atomic<Timepoint> last_use_{};
-  Backing backing_;
-  FailurePtr failure_;  // guarded by a lock of the pool
   BufferPool* pool_ = nullptr;
   Buffer* next_free_ = nullptr;
+
+  // Of whoever runs launches.
+  alignas(64) Backing backing_;
+  FailurePtr failure_;  // guarded by a lock of the pool
+  std::atomic<bool> failed_{false};
 };
+static_assert(sizeof(Buffer) == 128);
 
 /// A counted reference to a Buffer.
 class BufferRef {
@@ -153,7 +184,9 @@ class BufferPool {
 
   /// A buffer with one reference, or an empty ref if `bytes` does not fit into the limit now.
   /// Throws Error(kOutOfMemory), counted as refused for good, if it can never fit or no handles of that size are left.
-  [[nodiscard]] BufferRef acquire(std::size_t bytes);
+  [[nodiscard]] BufferRef acquire(std::size_t bytes, Birth birth = Birth::kClean);
+  /// Drops the memory that free small buffers keep.
+  void trim() noexcept;
   /// Changes the size in place if the handle's class has room (the backing is untouched) and the limit allows it.
   [[nodiscard]] bool resize(Buffer& buffer, std::size_t bytes);
   /// The living buffer whose handle range holds `address`, and the byte offset; null if there is none.

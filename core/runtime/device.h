@@ -64,7 +64,8 @@ class Device {
   [[nodiscard]] virtual std::uint64_t completed(QueueId queue) const noexcept = 0;
   /// Sequence number of the last launch that was accepted.
   [[nodiscard]] virtual std::uint64_t submitted(QueueId queue) const noexcept = 0;
-  /// Returns when the timepoint is reached. Never throws for a failed launch: see take_failure.
+  /// Returns when the timepoint is reached and the launches up to it hold no buffer any more. Never throws for a failed
+  /// launch: see take_failure.
   virtual void wait(Timepoint point, WaitMode mode) = 0;
   /// The first failure of the queue that nobody took yet, or null; the caller now owns its delivery.
   [[nodiscard]] virtual FailurePtr take_failure(QueueId queue) = 0;

@@ -91,9 +91,13 @@ FailurePtr Emulator::take_failure(QueueId queue) { return shared_.queue(queue).t
 
 void Emulator::wait(Timepoint point, WaitMode mode) {
   if (point.none()) return;
-  Timeline& timeline = shared_.queue(point.queue).timeline();
-  if (timeline.reached(point.sequence)) return;
+  EmulatorQueue& queue = shared_.queue(point.queue);
+  if (!queue.timeline().reached(point.sequence)) wait_unreached(point, mode);
+  queue.retire_complete();
+}
 
+void Emulator::wait_unreached(Timepoint point, WaitMode mode) {
+  Timeline& timeline = shared_.queue(point.queue).timeline();
   const BlockScope blocked(shared_.hooks);
   RunScope scope(shared_.hooks);
   SpinBudget budget(kHostSpin);

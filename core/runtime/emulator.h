@@ -39,6 +39,7 @@ class Emulator final : public Device {
   [[nodiscard]] FailurePtr take_failure(QueueId queue) override;
 
  private:
+  void wait_unreached(Timepoint point, WaitMode mode);
   [[nodiscard]] bool help(Timepoint point, RunScope& scope);
 
   Capabilities capabilities_;

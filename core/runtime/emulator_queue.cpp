@@ -12,6 +12,7 @@ namespace aee {
 namespace {
 
 constexpr std::uint64_t kMostLaunches = 4096;
+constexpr std::uint64_t kRetireBatch = 16;
 constexpr std::size_t kMostFailures = 64;  // kept for take_failure; buffers carry theirs in any case
 constexpr std::chrono::microseconds kIdleSpin{100};
 
@@ -62,7 +63,10 @@ EmulatorQueue::EmulatorQueue(QueueId id, EmulatorShared& shared) : shared_(share
   thread_ = std::thread([this] { serve(); });
 }
 
-EmulatorQueue::~EmulatorQueue() { join(); }
+EmulatorQueue::~EmulatorQueue() {
+  join();
+  retire_complete();
+}
 
 void EmulatorQueue::wake() {
   work_.notify();
@@ -80,17 +84,32 @@ Submitted EmulatorQueue::submit(const Launch& launch, KeepWaits waits, Timepoint
   {
     const std::lock_guard guard(producer_);
     if (shared_.hostility.enabled() && shared_.hostility.refuses(id_, attempts_++)) return Submitted::kFull;
-    if (submitted_ - completed_seen_ >= kMostLaunches) {
-      completed_seen_ = timeline_.completed();
-      if (submitted_ - completed_seen_ >= kMostLaunches) return Submitted::kFull;
+    if (submitted_ - retired_ >= retire_at_ || ring_.leaves_hot_bytes(launch)) retire_locked();
+    if (submitted_ - retired_ >= kMostLaunches) return Submitted::kFull;
+    if (!ring_.push(launch, waits)) {
+      retire_locked();
+      if (!ring_.push(launch, waits)) return Submitted::kFull;
     }
-    if (!ring_.push(launch, waits)) return Submitted::kFull;
     *point = timepoint(id_, ++submitted_);
     mark_accepted(launch, *point);
     timeline_.publish(submitted_);
   }
   work_.notify();
   return Submitted::kAccepted;
+}
+
+void EmulatorQueue::retire_locked() noexcept {
+  const std::uint64_t done = timeline_.completed();
+  for (; retired_ < done; ++retired_) {
+    retire(ring_.oldest());
+    ring_.pop();
+  }
+  retire_at_ = submitted_ - retired_ + kRetireBatch;
+}
+
+void EmulatorQueue::retire_complete() noexcept {
+  const std::lock_guard guard(producer_);
+  retire_locked();
 }
 
 FailurePtr EmulatorQueue::take_failure() {
@@ -240,7 +259,7 @@ void EmulatorQueue::run_head(Launch& launch, std::uint64_t sequence) {
     has_failures_.store(true, std::memory_order_release);
   }
   finish(launch);
-  ring_.pop();
+  ring_.advance();
   timeline_.complete(sequence);
 }
 

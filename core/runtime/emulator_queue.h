@@ -67,6 +67,9 @@ class EmulatorQueue {
   /// kBlocked, `*blocked_on` is what the head waits for.
   Help help(std::uint64_t sequence, RunScope& scope, Timepoint* blocked_on);
 
+  /// Gives back what complete launches still hold. Host threads; also done by submit() from time to time.
+  void retire_complete() noexcept;
+
   /// Makes the thread look at `shared.stopping`; join() returns when the queue is empty and the thread has ended.
   void wake();
   void join();
@@ -80,6 +83,7 @@ class EmulatorQueue {
     Timepoint blocked_on{};
   };
 
+  void retire_locked() noexcept;
   void serve();
   [[nodiscard]] bool await_work();
   void await(Timepoint point);
@@ -96,9 +100,10 @@ class EmulatorQueue {
   Timeline timeline_;
   LaunchRing ring_;
 
-  alignas(64) SpinLock producer_;  // guards the next three and the producer's side of ring_ and timeline_
+  alignas(64) SpinLock producer_;  // guards the next four and the producer's side of ring_ and timeline_
   std::uint64_t submitted_ = 0;
-  std::uint64_t completed_seen_ = 0;  // an old value of timeline_.completed()
+  std::uint64_t retired_ = 0;     // launches whose buffers are released
+  std::uint64_t retire_at_ = 16;  // so many launches that are not retired make submit() look for complete ones
   std::uint64_t attempts_ = 0;
 
   alignas(64) std::atomic<bool> consuming_{false};  // guards the consumer's side of ring_ and timeline_

@@ -22,6 +22,7 @@ FailurePtr blocking_failure(Launch& launch) {
 }
 
 void mark_written(Launch& launch, const FailurePtr& failure) {
+  for (Buffer* buffer : launch.buffers().first(launch.fresh_count)) buffer->drop_content();
   for (Buffer* buffer : launch.buffers().first(launch.written_count)) buffer->set_failure(failure);
 }
 
@@ -44,6 +45,7 @@ void run(Launch& launch, Execution execution) {
 /// Runs or skips one launch that is no segment. Its failure if it failed itself, else null.
 FailurePtr execute_one(Launch& launch, Execution execution, Metrics& metrics) noexcept {
   metrics.ops_executed.add(launch.op_count);
+  for (Buffer* buffer : launch.buffers().first(launch.fresh_count)) buffer->begin_life();
   if ((launch.flags & kLaunchIgnoreFailed) == 0) {
     if (const FailurePtr blocking = blocking_failure(launch)) {
       metrics.launches_skipped.add();
@@ -92,7 +94,17 @@ std::vector<FailurePtr> execute(Launch& launch, Execution execution, Metrics& me
 
 void finish(Launch& launch) noexcept {
   if (launch.discard != nullptr) launch.discard(launch);
-  for (Buffer* buffer : launch.buffers()) buffer->release();
+  if ((launch.flags & kLaunchOnlySmall) != 0) return;
+  for (Buffer* buffer : launch.buffers()) {
+    if (!buffer->small()) buffer->release();
+  }
+}
+
+void retire(const Launch& launch) noexcept {
+  for (Buffer* buffer : launch.buffers()) {
+    if (buffer->small()) buffer->release();
+  }
+  if ((launch.flags & kLaunchSegment) != 0) for_each_inner(launch, [](const Launch& inner) { retire(inner); });
 }
 
 }  // namespace aee

@@ -4,8 +4,9 @@
 //
 // The producer builds the block in its own memory (8-byte aligned) and owns one reference to each named buffer, which
 // passes to the queue when the submit is accepted. The first `written_count` buffers are written (they may be read as
-// well), the others only read; each buffer appears once. The queue runs the launch after its waits, unless a buffer it
-// names has failed: then it is skipped, and every buffer it would have written carries the same failure.
+// well), the others only read; each buffer appears once. The first `fresh_count` of them are made by it. The queue runs
+// the launch after its waits, unless a buffer it names has failed: then it is skipped, and every buffer it would have
+// written carries the same failure.
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,9 @@ struct Launch {
   std::uint16_t wait_count = 0;  ///< timepoints of other queues to wait for
   std::uint16_t buffer_count = 0;
   std::uint16_t written_count = 0;  ///< the first of the buffers
+  std::uint16_t fresh_count = 0;    ///< the first of those: their life begins with this launch
   std::uint16_t op_count = 1;       ///< for the counter ops_executed
-  std::uint32_t flags = 0;          ///< LaunchFlags
+  std::uint16_t flags = 0;          ///< LaunchFlags
   PendingTag tag = 0;               ///< who held it back: cleared from its buffers when the queue accepts it
 
   [[nodiscard]] std::span<Timepoint> waits() noexcept { return {reinterpret_cast<Timepoint*>(this + 1), wait_count}; }
@@ -52,10 +54,11 @@ struct Launch {
 };
 static_assert(std::is_trivially_copyable_v<Launch> && sizeof(Launch) % 8 == 0);
 
-enum LaunchFlags : std::uint32_t {
+enum LaunchFlags : std::uint16_t {
   kLaunchParallel = 1,      ///< may use the OpenMP pool: only the device thread runs it, and nobody spins meanwhile
   kLaunchIgnoreFailed = 2,  ///< runs even if a buffer it names has failed (events, overwriting copies)
   kLaunchOverwrites = 4,    ///< writes the written buffers wholly: on success their failures are cleared
+  kLaunchOnlySmall = 16,    ///< all its buffers are small: finish() need not look at them
   kLaunchSegment = 8,       ///< the payload is launches, one after the other, that run in order as one unit; it names
                             ///< no buffers itself, and each of them succeeds, fails or is skipped on its own
 };

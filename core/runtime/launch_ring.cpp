@@ -7,8 +7,7 @@ namespace {
 
 // Note [Hot ring]
 // A ring that is walked from end to end evicts the caches and faults in a page every few launches. So whenever the
-// producer crosses a boundary of this many bytes and finds the queue empty, it starts again from the front.
-constexpr std::uint64_t kHotBytes = std::uint64_t{1} << 16;
+// producer crosses a boundary of kHotBytes and finds the ring empty, it starts again from the front.
 
 /// Bytes that the copy will have.
 std::size_t copied_size(const Launch& launch, KeepWaits waits) noexcept {
@@ -34,13 +33,6 @@ LaunchRing::LaunchRing() : ring_(std::make_unique_for_overwrite<Line[]>(kBytes /
 
 LaunchRing::~LaunchRing() = default;
 
-bool LaunchRing::has_room(std::uint64_t end) noexcept {
-  if (end - head_seen_ <= kBytes) [[likely]]
-    return true;
-  head_seen_ = head_.load(std::memory_order_acquire);
-  return end - head_seen_ <= kBytes;
-}
-
 void LaunchRing::put_header(std::uint64_t position, std::size_t bytes, Kind kind) noexcept {
   const Header header{static_cast<std::uint32_t>(bytes), kind};
   std::memcpy(at(position), &header, sizeof header);
@@ -55,18 +47,16 @@ bool LaunchRing::push(const Launch& launch, KeepWaits waits) {
   const std::uint64_t offset = tail_ % kBytes, to_end = kBytes - offset;
   if (needed > to_end) {
     skipped = to_end;
-  } else if ((tail_ ^ (tail_ + needed)) >= kHotBytes && needed <= offset &&
-             head_.load(std::memory_order_acquire) == tail_) {
+  } else if (leaves_hot_bytes(launch) && needed <= offset && tail_ == head_) {
     skipped = to_end;  // Note [Hot ring]; what is skipped counts as used, so the block must fit in front of it
   }
-  if (!has_room(tail_ + skipped + needed)) return false;
+  if (tail_ + skipped + needed - head_ > kBytes) return false;
 
   HeapBlock block;
   if (on_heap) {
-    const std::size_t others = heap_bytes_.load(std::memory_order_acquire);
-    if (others != 0 && others + size > kMostHeapBytes) return false;
+    if (heap_bytes_ != 0 && heap_bytes_ + size > kMostHeapBytes) return false;
     block = std::make_unique_for_overwrite<std::byte[]>(size);
-    heap_bytes_.fetch_add(size, std::memory_order_relaxed);
+    heap_bytes_ += size;
   }
   if (skipped != 0) put_header(tail_, skipped, Kind::kSkip);
   tail_ += skipped;
@@ -83,33 +73,32 @@ bool LaunchRing::push(const Launch& launch, KeepWaits waits) {
   return true;
 }
 
-/// Header of the oldest block, with head_ moved over a skip to it.
-LaunchRing::Header LaunchRing::oldest() noexcept {
-  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+/// Header of the block there; moves the position over a skip to it.
+LaunchRing::Header LaunchRing::header_at(std::uint64_t& position) noexcept {
   Header header;
-  std::memcpy(&header, at(head), sizeof header);
+  std::memcpy(&header, at(position), sizeof header);
   if (header.kind != Kind::kSkip) [[likely]]
     return header;
-  head_.store(head + header.bytes, std::memory_order_release);
-  std::memcpy(&header, at(head + header.bytes), sizeof header);
+  position += header.bytes;
+  std::memcpy(&header, at(position), sizeof header);
   return header;
 }
 
-Launch& LaunchRing::front() noexcept {
-  const Header header = oldest();
-  std::byte* content = at(head_.load(std::memory_order_relaxed) + sizeof header);
+Launch& LaunchRing::block_at(std::uint64_t& position) noexcept {
+  const Header header = header_at(position);
+  std::byte* content = at(position + sizeof header);
   if (header.kind == Kind::kHeap) std::memcpy(&content, content, sizeof(std::byte*));
   return *reinterpret_cast<Launch*>(content);
 }
 
 void LaunchRing::pop() noexcept {
-  const Header header = oldest();
+  const Header header = header_at(head_);
   if (header.kind == Kind::kHeap) {
-    Launch& launch = front();
+    Launch& launch = oldest();
     const HeapBlock block(reinterpret_cast<std::byte*>(&launch));
-    heap_bytes_.fetch_sub(launch.size, std::memory_order_release);
+    heap_bytes_ -= launch.size;
   }
-  head_.store(head_.load(std::memory_order_relaxed) + header.bytes, std::memory_order_release);
+  head_ += header.bytes;
 }
 
 }  // namespace aee

@@ -28,6 +28,7 @@ void complete_copy(const Launch& launch, Metrics& metrics) {
   auto& copy = *static_cast<Launch*>(std::memcpy(memory, &launch, launch.size));
   static_cast<void>(execute(copy, Execution::kPretend, metrics));
   finish(copy);
+  retire(copy);
 }
 
 }  // namespace

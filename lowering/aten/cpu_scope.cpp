@@ -12,6 +12,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "core/runtime/device.h"
+#include "lowering/aten/memory_offers.h"
 
 namespace aee {
 namespace {
@@ -49,6 +50,19 @@ c10::Allocator* host_allocator = nullptr;  // likewise
 
 void free_block(void* data) noexcept { scope_memory->free(data); }
 
+// Note [Offered memory]
+// A small buffer keeps its block from life to life. The step that makes it offers the block: the kernel's first
+// allocation of just that size gets it, which is nearly always the result. Who takes an offer owns the block like any
+// other allocation; if it is the result, the buffer gets it back with the result.
+constinit thread_local MemoryOffers* offers = nullptr;
+
+c10::DataPtr take_offer(std::size_t bytes) {
+  for (const MemoryOffers::Offer& offer : offers->view()) {
+    if (offer.bytes == bytes && offer.storage->data() != nullptr) return offer.storage->set_data_ptr({});
+  }
+  return {};
+}
+
 void free_any(void* data) noexcept {
   if (scope_memory->owns(data)) {
     scope_memory->free(data);
@@ -61,6 +75,9 @@ class ScopeAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
     if (!in_scope) return host_allocator->allocate(bytes);
+    if (offers != nullptr) {
+      if (c10::DataPtr offered = take_offer(bytes)) return offered;
+    }
     void* data = scope_memory->allocate(bytes);
     return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
@@ -103,6 +120,14 @@ CpuScope::~CpuScope() {
   c10::impl::_force_tls_local_dispatch_key_set(saved->keys);
   if (c10::GradMode::is_enabled() != saved->grad_mode) c10::GradMode::set_enabled(saved->grad_mode);
   saved->~Saved();
+}
+
+MemoryOffers::MemoryOffers() noexcept : outer_(offers) { offers = this; }
+
+MemoryOffers::~MemoryOffers() { offers = outer_; }
+
+bool is_scope_memory(const c10::StorageImpl& storage) noexcept {
+  return storage.data_ptr().get_deleter() == &free_block;
 }
 
 std::vector<c10::Warning> take_warnings() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <c10/core/StorageImpl.h>
 #include <c10/util/Exception.h>
 
 namespace aee {
@@ -33,6 +34,9 @@ class CpuScope {
 [[nodiscard]] std::vector<c10::Warning> take_warnings();
 /// Whether there are any; cheap.
 [[nodiscard]] bool has_warnings() noexcept;
+
+/// Whether the memory of a CPU storage is a block of the device that the storage owns.
+[[nodiscard]] bool is_scope_memory(const c10::StorageImpl& storage) noexcept;
 
 /// Makes CPU allocations inside scopes come from the memory of `device`, which must live as long as the process. Once.
 void install_scope_allocator(Device& device);

@@ -6,6 +6,7 @@
 #include <ATen/EmptyTensor.h>
 
 #include "core/base/spin_lock.h"
+#include "lowering/aten/cpu_scope.h"
 
 namespace aee {
 namespace {
@@ -20,7 +21,10 @@ at::Tensor view_of(const c10::Storage& storage, const Placement& placement, std:
 void set_backing(Buffer& buffer, at::Tensor tensor) noexcept {
   Backing& backing = buffer.backing();
   const Backing old = backing;
-  backing = {tensor.unsafeReleaseTensorImpl(), &release_mirror};
+  const c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
+  constexpr std::size_t kGrain = 64;  // of the device's blocks
+  const std::size_t capacity = is_scope_memory(storage) ? (storage.nbytes() + kGrain - 1) / kGrain * kGrain : 0;
+  backing = {tensor.unsafeReleaseTensorImpl(), &release_mirror, capacity};
   if (old.object != nullptr) old.release(old.object);
 }
 
@@ -69,7 +73,30 @@ at::Tensor make_cpu_view(const c10::Storage& storage, at::ScalarType dtype, at::
   return tensor;
 }
 
-void adopt(Buffer& buffer, at::Tensor tensor) { set_backing(buffer, std::move(tensor)); }
+void adopt(Buffer& buffer, at::Tensor tensor) {
+  // Marks of the tensor are not the memory's.
+  if (tensor.is_conj() || tensor.is_neg() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    tensor = make_cpu_view(tensor.storage(), tensor.scalar_type(), tensor.sizes(), tensor.strides(),
+                           tensor.storage_offset(), /*flags=*/0);
+  }
+  set_backing(buffer, std::move(tensor));
+}
+
+at::TensorImpl* emptied_mirror(Buffer& buffer) noexcept {
+  const Backing& backing = buffer.backing();
+  if (backing.object == nullptr || backing.release != &release_mirror || backing.capacity == 0) return nullptr;
+  auto* mirror = static_cast<at::TensorImpl*>(backing.object);
+  return mirror->unsafe_storage().data() == nullptr ? mirror : nullptr;
+}
+
+at::TensorImpl* reusable_mirror(Buffer& buffer) noexcept {
+  const Backing& backing = buffer.backing();
+  if (backing.object == nullptr || backing.release != &release_mirror) return nullptr;
+  auto* mirror = static_cast<at::TensorImpl*>(backing.object);
+  const c10::Storage& storage = mirror->unsafe_storage();
+  const bool alone = c10::raw::intrusive_ptr::use_count(mirror) == 1 && storage.use_count() == 1;
+  return alone && is_scope_memory(*storage.unsafeGetStorageImpl()) ? mirror : nullptr;
+}
 
 OperandTensor::OperandTensor(Buffer& buffer, const Placement& placement) {
   void* object = buffer.backing().object;

@@ -26,6 +26,11 @@ namespace aee {
 /// Gives the memory of a CPU tensor to a buffer that has none or whose content is replaced.
 void adopt(Buffer& buffer, at::Tensor tensor);
 
+/// The mirror of a buffer if its memory can serve another result: a device block that nobody else refers to. Else null.
+[[nodiscard]] at::TensorImpl* reusable_mirror(Buffer& buffer) noexcept;
+/// The mirror of a buffer if its memory was taken by whoever it was offered to, else null.
+[[nodiscard]] at::TensorImpl* emptied_mirror(Buffer& buffer) noexcept;
+
 /// A CPU tensor for an operand: borrowed from the mirror if it lies like it, else a header of its own.
 class OperandTensor {
  public:

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "core/base/error.h"
-#include "lowering/aten/mirror.h"
+#include "lowering/aten/result_memory.h"
 
 namespace aee {
 namespace {
@@ -24,7 +24,7 @@ void check_prediction(const AtenOp& op, const at::Tensor& got, const ResultSpec&
     fail_prediction(op, "result layout");
 }
 
-void adopt_results(StepRun& run, const LayoutEntry& layout, std::span<Buffer* const> buffers) {
+void adopt_results(StepRun& run, const LayoutEntry& layout, std::span<Buffer* const> buffers, ResultMemory& memory) {
   if (layout.fresh == 0) return;
   if (run.results.size() != layout.results.size()) fail_prediction(run.op, "number of results");
   std::size_t fresh = 0;
@@ -32,7 +32,7 @@ void adopt_results(StepRun& run, const LayoutEntry& layout, std::span<Buffer* co
     const ResultSpec& spec = layout.results[i];
     if (spec.kind != ResultSpec::Kind::kFresh) continue;
     check_prediction(run.op, run.results[i], spec);
-    adopt(*buffers[fresh++], std::move(run.results[i]));
+    memory.adopt(*buffers[fresh++], spec, std::move(run.results[i]));
   }
 }
 
@@ -43,8 +43,9 @@ void run_step(Launch& launch) {
   apply_thread_state(payload.state);
   StepRun run{*payload.op, StepReader(payload.words()), payload.slots(), {}};
   try {
+    ResultMemory memory(*payload.layout, launch.buffers());
     payload.op->invoke(run);
-    adopt_results(run, *payload.layout, launch.buffers());
+    adopt_results(run, *payload.layout, launch.buffers(), memory);
   } catch (c10::Error& error) {
     error.add_context("neuron: raised by " + describe_step(launch));
     throw;

@@ -31,6 +31,8 @@ TEST(BufferPool, HandlesAreDistinctAndSpacedByTheSize) {
   EXPECT_EQ(ranges.size(), buffers.size());
 }
 
+constexpr std::size_t kLarge = 20'000;  // not small: recycled with its memory
+
 TEST(BufferPool, AFreshBufferHasNoPast) {
   BufferPool pool(3, kSpace, kLimit);
   BufferRef buffer = pool.acquire(100);
@@ -171,7 +173,7 @@ TEST(BufferPool, ResizesInPlaceWhereThereIsRoom) {
 TEST(Buffer, TheLastReferenceDropsTheBackingOnce) {
   BufferPool pool(0, kSpace, kLimit);
   int dropped = 0;
-  BufferRef buffer = pool.acquire(8);
+  BufferRef buffer = pool.acquire(kLarge);
   buffer->backing() = {&dropped, [](void* count) noexcept { ++*static_cast<int*>(count); }};
   BufferRef other = buffer;
   buffer.reset();
@@ -182,12 +184,36 @@ TEST(Buffer, TheLastReferenceDropsTheBackingOnce) {
   EXPECT_EQ(pool.stats().buffers, 0U);
 }
 
+TEST(Buffer, ASmallOneKeepsItsMemoryForTheLaunchThatMakesTheNext) {
+  BufferPool pool(0, kSpace, kLimit);
+  int dropped = 0;
+  BufferRef buffer = pool.acquire(8);
+  Buffer* const slot = buffer.get();
+  buffer->backing() = {&dropped, [](void* count) noexcept { ++*static_cast<int*>(count); }};
+  buffer->set_failure(std::make_shared<Failure>());
+  buffer.reset();
+  buffer = pool.acquire(90, Birth::kByLaunch);
+  ASSERT_EQ(buffer.get(), slot);
+  buffer->begin_life();
+  EXPECT_FALSE(buffer->failed());
+  EXPECT_EQ(buffer->backing().object, &dropped);
+  // A life that begins without a launch begins without memory, and a trim takes what nobody uses.
+  buffer.reset();
+  buffer = pool.acquire(8);
+  EXPECT_EQ(dropped, 1);
+  buffer->backing() = {&dropped, [](void* count) noexcept { ++*static_cast<int*>(count); }};
+  buffer.reset();
+  pool.trim();
+  EXPECT_EQ(dropped, 2);
+  EXPECT_EQ(pool.acquire(8).get(), slot);
+}
+
 TEST(Buffer, ChainsOfBackingsDoNotRecurse) {
   // Given a chain in which the backing of each buffer holds the next one
-  BufferPool pool(0, kSpace, kLimit);
+  BufferPool pool(0, std::uint64_t{1} << 40, std::uint64_t{1} << 40);
   BufferRef chain;
   for (int i = 0; i < 80'000; ++i) {
-    BufferRef buffer = pool.acquire(8);
+    BufferRef buffer = pool.acquire(kLarge);
     buffer->backing() = {chain.detach(),
                          [](void* next) noexcept { BufferRef::adopt(static_cast<Buffer*>(next)).reset(); }};
     chain = std::move(buffer);

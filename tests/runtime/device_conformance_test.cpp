@@ -78,8 +78,8 @@ TEST_P(DeviceConformance, ALaunchKeepsItsBuffersAlive) {
   std::int64_t seen = 0;
   BufferRef buffer = make_buffer();
   Buffer* raw = buffer.get();
-  TestLaunch([this, raw] { TestBacking::value(*raw, *device_) = 5; }).writes(buffer).submit(*device_, first_);
-  TestLaunch([this, raw, &seen] { seen = TestBacking::value(*raw, *device_); }).reads(buffer).submit(*device_, first_);
+  TestLaunch([raw] { TestBacking::value(*raw) = 5; }).writes(buffer).submit(*device_, first_);
+  TestLaunch([raw, &seen] { seen = TestBacking::value(*raw); }).reads(buffer).submit(*device_, first_);
   buffer.reset();
   wait_all();
   EXPECT_EQ(seen, 5);

@@ -11,9 +11,8 @@ class DeviceFailure : public DeviceTest {
   void SetUp() override { AEE_SKIP_IF_NOTHING_RUNS(); }
 
   /// Adds to the buffer.
-  void add(const BufferRef& to, const BufferRef& from, std::int64_t n, std::uint32_t flags = 0) {
-    TestLaunch launch([this, a = to.get(), b = from.get(),
-                       n] { TestBacking::value(*a, *device_) = TestBacking::value(*b, *device_) + n; },
+  void add(const BufferRef& to, const BufferRef& from, std::int64_t n, std::uint16_t flags = 0) {
+    TestLaunch launch([a = to.get(), b = from.get(), n] { TestBacking::value(*a) = TestBacking::value(*b) + n; },
                       flags);
     if (to.get() != from.get()) launch.reads(from);
     launch.writes(to).submit(*device_, first_);

@@ -44,7 +44,7 @@ class DeviceTest : public ::testing::TestWithParam<DeviceCase> {
         second_(device_->open_queue()) {}
 
   [[nodiscard]] BufferRef make_buffer(std::size_t bytes = 8) { return pool_.acquire(bytes); }
-  [[nodiscard]] std::int64_t& value(const BufferRef& buffer) { return TestBacking::value(*buffer.get(), *device_); }
+  [[nodiscard]] static std::int64_t& value(const BufferRef& buffer) { return TestBacking::value(*buffer.get()); }
   [[nodiscard]] bool runs_nothing() const { return device_->capabilities().runs_nothing; }
   void wait(Timepoint point) { device_->wait(point, WaitMode::kHelp); }
   /// Waits for everything that both queues have accepted.

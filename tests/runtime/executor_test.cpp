@@ -14,7 +14,7 @@ struct ExecutorTest : testing::Test {
   };
 
   /// A launch that writes `a` and reads `b`.
-  Block block(Launch::Run run, std::uint32_t flags = 0) {
+  Block block(Launch::Run run, std::uint16_t flags = 0) {
     Block block{};
     block.launch.run = run;
     block.launch.size = sizeof block;
@@ -94,6 +94,8 @@ TEST_F(ExecutorTest, FinishDiscardsAndReleases) {
   EXPECT_EQ(launch.launch.op_count, 99);
   a.reset();
   b.reset();
+  EXPECT_EQ(pool.stats().buffers, 2U);  // small: they wait for a host thread
+  retire(launch.launch);
   EXPECT_EQ(pool.stats().buffers, 0U);
 }
 
@@ -123,6 +125,7 @@ TEST_F(ExecutorTest, TheLaunchesOfASegmentFailOneByOne) {
   EXPECT_EQ(c->failure(), failure);
   EXPECT_FALSE(d->failed());
   for (BufferRef* buffer : {&a, &b, &c, &d, &e}) buffer->reset();
+  retire(unit.segment);
   EXPECT_EQ(pool.stats().buffers, 0U);
 }
 

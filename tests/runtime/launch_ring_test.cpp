@@ -39,12 +39,12 @@ TEST(LaunchRing, GivesBackWhatItGotInOrder) {
       }
     } else if (!inside.empty()) {
       ASSERT_EQ(std::memcmp(&ring.front(), inside.front().data(), inside.front().size() * 8), 0);
-      ring.pop();
+      ring.advance(), ring.pop();
       inside.pop_front();
     }
   }
   EXPECT_GT(refused, 0U);  // the ring was full at times
-  for (; !inside.empty(); inside.pop_front()) ring.pop();
+  for (; !inside.empty(); inside.pop_front()) ring.advance(), ring.pop();
 }
 
 TEST(LaunchRing, RefusesWhenFullAndTakesMoreAfterAPop) {
@@ -54,7 +54,7 @@ TEST(LaunchRing, RefusesWhenFullAndTakesMoreAfterAPop) {
   while (ring.push(launch_of(block), KeepWaits::kYes)) ++accepted;
   EXPECT_EQ(accepted, 4);
   EXPECT_FALSE(ring.push(launch_of(block), KeepWaits::kYes));
-  for (int i = 0; i < accepted; ++i) ring.pop();
+  for (int i = 0; i < accepted; ++i) ring.advance(), ring.pop();
   EXPECT_TRUE(ring.push(launch_of(block), KeepWaits::kYes));
 }
 
@@ -62,7 +62,7 @@ TEST(LaunchRing, AnEmptyRingTakesEveryBlock) {
   LaunchRing ring;
   for (std::size_t words = 0; words < LaunchRing::kMostInline / 8 + 100; words += 37) {
     ASSERT_TRUE(ring.push(launch_of(make_block(words, words)), KeepWaits::kYes)) << words;
-    ring.pop();
+    ring.advance(), ring.pop();
   }
 }
 
@@ -71,9 +71,9 @@ TEST(LaunchRing, BoundsWhatItKeepsOnTheHeap) {
   const auto block = make_block((LaunchRing::kMostHeapBytes / 2 + 1024) / 8, 1);
   EXPECT_TRUE(ring.push(launch_of(block), KeepWaits::kYes));
   EXPECT_FALSE(ring.push(launch_of(block), KeepWaits::kYes));
-  ring.pop();
+  ring.advance(), ring.pop();
   EXPECT_TRUE(ring.push(launch_of(block), KeepWaits::kYes));
-  ring.pop();
+  ring.advance(), ring.pop();
 }
 
 TEST(LaunchRing, CanLeaveOutTheWaits) {

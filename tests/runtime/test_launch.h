@@ -15,28 +15,24 @@
 
 namespace aee::testing {
 
-/// Memory of eight bytes behind a test buffer.
+/// Memory of eight bytes behind a test buffer. On the heap: small buffers keep theirs, and may outlive the device.
 struct TestBacking {
-  static std::int64_t& value(Buffer& buffer, Device& device) {
+  static std::int64_t& value(Buffer& buffer) {
     if (buffer.backing().object == nullptr) {
-      auto backing = std::make_unique<TestBacking>(TestBacking{&device, device.allocate(sizeof(std::int64_t))});
-      *static_cast<std::int64_t*>(backing->memory) = 0;
-      buffer.backing() = {backing.release(), [](void* object) noexcept {
+      buffer.backing() = {std::make_unique<TestBacking>().release(), [](void* object) noexcept {
                             const std::unique_ptr<TestBacking> owned(static_cast<TestBacking*>(object));
-                            owned->device->free(owned->memory);
                           }};
     }
-    return *static_cast<std::int64_t*>(static_cast<TestBacking*>(buffer.backing().object)->memory);
+    return static_cast<TestBacking*>(buffer.backing().object)->memory;
   }
 
-  Device* device;
-  void* memory;
+  std::int64_t memory = 0;
 };
 
 class TestLaunch {
  public:
   explicit TestLaunch(
-      std::function<void()> body = [] {}, std::uint32_t flags = 0)
+      std::function<void()> body = [] {}, std::uint16_t flags = 0)
       : body_(std::move(body)), flags_(flags) {}
 
   TestLaunch& writes(const BufferRef& buffer) {
@@ -106,7 +102,7 @@ class TestLaunch {
   }
 
   Body body_;
-  std::uint32_t flags_;
+  std::uint16_t flags_;
   std::vector<BufferRef> buffers_;
   std::vector<Timepoint> waits_;
   std::ptrdiff_t written_ = 0;
