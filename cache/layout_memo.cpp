@@ -1,11 +1,14 @@
 #include "cache/layout_memo.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "core/base/equal_hashes.h"
 
 namespace aee {
 namespace {
+
+std::atomic<std::uint64_t> next_id{1};
 
 // The upper half takes part in the choice of the cell.
 std::uint64_t effective(std::uint64_t hash) noexcept {
@@ -43,6 +46,8 @@ LayoutEntry& LayoutMemo::insert(std::unique_ptr<LayoutEntry> entry, std::uint64_
   if (cells_.size() < 2 * (entries_.size() + 1)) rehash();
   bytes_ += bytes_of(*entry);
   LayoutEntry& added = *entry;
+  added.hash = hash;
+  added.id = next_id.fetch_add(1, std::memory_order_relaxed);
   entries_.push_back(std::move(entry));
   place({effective(hash), &added});
   return added;
@@ -64,6 +69,7 @@ void LayoutMemo::rehash() {
 }
 
 void LayoutMemo::clear() noexcept {
+  last_ = nullptr;
   entries_.clear();
   cells_.clear();
   bytes_ = 0;

@@ -40,6 +40,9 @@ struct Relayout {
 
 struct LayoutEntry {
   std::vector<std::uint64_t> key;
+  std::uint64_t hash = 0;             ///< of `key`
+  std::uint64_t id = 0;               ///< equal ids in one process: equal keys
+  LayoutEntry* next = nullptr;        ///< the entry that was used after this one, the last time
   std::vector<ResultSpec> results;    ///< flat, in schema order
   std::vector<std::int32_t> returns;  ///< for each return: -1 a tensor, n a list of n tensors
   std::vector<Relayout> relayouts;
@@ -55,6 +58,13 @@ class LayoutMemo {
 
   /// The entry with exactly this key, or null. Stays valid until clear().
   [[nodiscard]] LayoutEntry* find(std::span<const std::uint64_t> key, std::uint64_t hash) const noexcept;
+  /// The entry that is probably used next, or null.
+  [[nodiscard]] LayoutEntry* expected() const noexcept { return last_ != nullptr ? last_->next : nullptr; }
+  /// The entry is used now.
+  void follow(LayoutEntry& entry) noexcept {
+    if (last_ != nullptr) last_->next = &entry;
+    last_ = &entry;
+  }
   /// Whether the budget is used up: the owner must clear() before the next insert.
   [[nodiscard]] bool full() const noexcept { return bytes_ >= budget_; }
   /// Adds an entry; its key must not be there yet.
@@ -74,6 +84,7 @@ class LayoutMemo {
 
   std::size_t budget_;
   std::size_t bytes_ = 0;
+  LayoutEntry* last_ = nullptr;  ///< used last
   std::vector<std::unique_ptr<LayoutEntry>> entries_;
   std::vector<Cell> cells_;  // open addressing, a power of two, at most half full
 };

@@ -18,6 +18,7 @@ struct TraceKey {
   std::span<const std::uint64_t> step;   ///< the step's own key, at least one word
   std::uint64_t hash;                    ///< of `step`
   std::span<const std::uint32_t> slots;  ///< of its operands in the segment, by first touch
+  std::uint64_t id = 0;                  ///< not 0: keys with equal ids are equal, and need not be compared
 };
 
 /// What the cut policy remembers of segments that begin with a step. See core/engine/cut_policy.h.
@@ -41,6 +42,7 @@ struct NodeRef {
 
 struct TraceNode {
   // Read for every step.
+  std::uint64_t id = 0;              ///< of the step key, as it came last
   std::uint64_t hash = 0;            ///< of the step key
   std::unique_ptr<std::byte[]> key;  ///< words of the step key, then the slots
   std::uint32_t key_words = 0;
@@ -80,8 +82,8 @@ struct TraceNode {
            equal(step_words(), words.data(), words.size());
   }
   [[nodiscard]] bool matches(const TraceKey& other) const noexcept {
-    return same_step(other.step, other.hash) && slot_count == other.slots.size() &&
-           equal(slots().data(), other.slots.data(), other.slots.size());
+    return slot_count == other.slots.size() && equal(slots().data(), other.slots.data(), other.slots.size()) &&
+           ((id != 0 && id == other.id) || same_step(other.step, other.hash));
   }
 
  private:

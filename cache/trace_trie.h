@@ -35,8 +35,10 @@ class TraceTrie {
   /// The child with this key, or null. Tries the child taken last first and remembers the one found.
   [[nodiscard]] TraceNode* find(TraceNode& parent, const TraceKey& key) const noexcept {
     TraceNode* recent = parent.recent;
-    if (recent != nullptr && recent->matches(key)) [[likely]]
+    if (recent != nullptr && recent->matches(key)) [[likely]] {
+      recent->id = key.id;
       return recent;
+    }
     return find_sibling(parent, key);
   }
   /// Adds a child that is not there yet. May forget any node that is neither pinned nor above `parent`.

@@ -23,6 +23,7 @@ enum Trait : std::uint32_t {
   kInline = 1u << 6,           ///< has results other than tensors: always runs at the call
   kTyped = 1u << 7,            ///< registered by a typed kernel
   kLibrary = 1u << 9,          ///< will never fuse: a segment is better cut after it than between pointwise ops
+  kCastsNumbers = 1u << 10,    ///< pointwise; of a Python number among its operands only the cast value counts
   kNeedsGrad = 1u << 8,        ///< the kernel chooses by requires_grad of its operands
 };
 using Traits = std::uint32_t;

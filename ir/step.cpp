@@ -11,7 +11,8 @@ namespace {
 // Note [Relations of aliasing operands]
 // A step that writes a buffer which another of its operands shares behaves by how the two lie to each other: equal
 // placements are fine, partial overlap raises, disjoint ones are fine. The key then holds the exact distance of their
-// offsets, from which, with the layouts, the relation follows. Reads that alias need no relation.
+// offsets, from which, with the layouts, the relation follows; behind the arguments, where no reader of them comes.
+// Reads that alias need no relation.
 constexpr std::uint64_t kRelation = 0xA11A5;
 
 }  // namespace
@@ -24,14 +25,24 @@ void WordArray::grow(std::size_t least) {
   capacity_ = capacity;
 }
 
-void StepWriter::begin(const Op& op, std::uint64_t state) {
+void StepWriter::begin(const Op& op, std::uint64_t state, std::span<const std::uint64_t> expected) {
   op_ = &op;
-  words_.clear();
+  params_.clear();
   key_.clear();
+  relations_.clear();
   slot_count_ = 0;
+  operands_ = 0;
   hash_ = 0;
+  expecting_ = expected.size() >= StepReader::kOpWords && expected[0] == op.id && expected[1] == state;
+  expected_ = expecting_ ? expected.data() + StepReader::kOpWords : nullptr;
+  expected_end_ = expecting_ ? expected.data() + expected.size() : nullptr;
+  if (expecting_) return;
   key_word(op.id);
   key_word(state);
+}
+
+void StepWriter::finish() {
+  for (const std::uint64_t word : relations_.view()) key_word(word);
 }
 
 void StepWriter::grow_slots() {
@@ -64,72 +75,56 @@ void StepWriter::tensor(Buffer* buffer, const Placement& placement) {
   bool shared = false;
   const std::uint32_t slot = slot_of(buffer, placement.offset, &shared);
   const bool written = (placement.flags & kWritten) != 0;
-  both(Head{Tag::kTensor, placement.dtype, placement.rank, placement.flags, slot});
-  words_.push(static_cast<std::uint64_t>(placement.offset));
-  const std::size_t rank = placement.rank;
-  std::uint64_t* words = words_.extend(2 * rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    words[i] = static_cast<std::uint64_t>(placement.sizes[i]);
-    key_word(words[i]);
+  put(Head{Tag::kTensor, placement.dtype, placement.rank, placement.flags, slot});
+  params_.push(static_cast<std::uint64_t>(placement.offset));
+  for (std::size_t i = 0; i < placement.rank; ++i) key_word(static_cast<std::uint64_t>(placement.sizes[i]));
+  for (std::size_t i = 0; i < placement.rank; ++i) key_word(static_cast<std::uint64_t>(placement.strides[i]));
+  if (shared && (written || slots_[slot].written)) {
+    relations_.push(kRelation << 32 | operands_);
+    relations_.push(static_cast<std::uint64_t>(placement.offset - first_offsets_[slot]));
   }
-  for (std::size_t i = 0; i < rank; ++i) {
-    words[rank + i] = static_cast<std::uint64_t>(placement.strides[i]);
-    key_word(words[rank + i]);
-  }
-  if (shared && (written || slots_[slot].written)) relation(slot, placement);
   slots_[slot].written |= written;
-}
-
-void StepWriter::relation(std::uint32_t slot, const Placement& placement) {
-  key_word(kRelation);
-  key_word(static_cast<std::uint64_t>(placement.offset - first_offsets_[slot]));
+  ++operands_;
 }
 
 void StepWriter::host_scalar(std::uint8_t dtype, std::uint8_t flags, const std::uint64_t (&bytes)[2],
                              std::uint64_t scalar_class) {
-  both(Head{Tag::kHostScalar, dtype, 0, flags, 0});
-  words_.push(bytes[0]);
-  words_.push(bytes[1]);
+  put(Head{Tag::kHostScalar, dtype, 0, flags, 0});
+  params_.push(bytes[0]);
+  params_.push(bytes[1]);
   key_word(scalar_class);
 }
 
 void StepWriter::real(double value) { value_argument(Tag::kDouble, std::bit_cast<std::uint64_t>(value)); }
 
 void StepWriter::scalar(Tag tag, std::uint64_t first, std::uint64_t second, std::uint64_t scalar_class) {
-  both(Head{tag});
-  words_.push(first);
-  if (tag == Tag::kScalarComplex) words_.push(second);
-  if (op_->has(kScalarsAreData)) {
-    key_word(scalar_class);
+  put(Head{tag});
+  if (!op_->has(kScalarsAreData)) {
+    key_word(first);
+    key_word(second);
     return;
   }
-  key_word(first);
-  key_word(second);
+  key_word(scalar_class);
+  params_.push(first);
+  if (tag == Tag::kScalarComplex) params_.push(second);
 }
 
 void StepWriter::integers(std::span<const std::int64_t> values) {
-  both(Head{Tag::kIntList, 0, 0, 0, static_cast<std::uint32_t>(values.size())});
-  for (const std::int64_t value : values) {
-    words_.push(static_cast<std::uint64_t>(value));
-    key_word(static_cast<std::uint64_t>(value));
-  }
+  put(Head{Tag::kIntList, 0, 0, 0, static_cast<std::uint32_t>(values.size())});
+  for (const std::int64_t value : values) key_word(static_cast<std::uint64_t>(value));
 }
 
 void StepWriter::reals(std::span<const double> values) {
-  both(Head{Tag::kDoubleList, 0, 0, 0, static_cast<std::uint32_t>(values.size())});
-  for (const double value : values) {
-    words_.push(std::bit_cast<std::uint64_t>(value));
-    key_word(std::bit_cast<std::uint64_t>(value));
-  }
+  put(Head{Tag::kDoubleList, 0, 0, 0, static_cast<std::uint32_t>(values.size())});
+  for (const double value : values) key_word(std::bit_cast<std::uint64_t>(value));
 }
 
 void StepWriter::string(std::string_view text) {
-  both(Head{Tag::kString, 0, 0, 0, static_cast<std::uint32_t>(text.size())});
+  put(Head{Tag::kString, 0, 0, 0, static_cast<std::uint32_t>(text.size())});
   const std::size_t count = (text.size() + 7) / 8;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t word = 0;
     std::memcpy(&word, text.data() + 8 * i, std::min<std::size_t>(8, text.size() - 8 * i));
-    words_.push(word);
     key_word(word);
   }
 }
@@ -138,7 +133,7 @@ void StepWriter::generator(Buffer* state) {
   bool shared = false;
   const std::uint32_t slot = slot_of(state, 0, &shared);
   slots_[slot].written = true;
-  both(Head{Tag::kGenerator, 0, 0, 0, slot});
+  put(Head{Tag::kGenerator, 0, 0, 0, slot});
 }
 
 std::uint64_t integer_class(std::int64_t value) noexcept {

@@ -1,16 +1,20 @@
 // Step: one recorded op, as two streams of 64-bit words.
 //
-// `words` holds every argument in schema order, typed and decodable: what is needed to run the op. `key` holds what
-// identifies it: structure, layouts and the classes of data scalars, but no offsets, no addresses, no data values.
-// Operands are numbered by slot: the place of their Buffer in `slots`, in order of first touch.
+// `key` holds what identifies the step: op, global state, then every argument in schema order with its structure,
+// layout and class, but no offsets, addresses or data values. Those are the `params`, in the order in which the key
+// needs them. Both together are decodable: what it takes to run the op. Operands are numbered by slot: the place of
+// their Buffer in `slots`, in order of first touch.
 //
 // The first word of an argument is its head:   bits 0-7 Tag | 8-15 dtype | 16-23 rank | 24-31 flags | 32-63 slot or
 // count
-//   kTensor      head, offset, sizes[rank], strides[rank]         (elements)
-//   kHostScalar  head, two words of raw bytes                      (a 0-dim tensor of the host, by value)
-//   kScalar*     head, one word (complex: two)
+//   kind         key                                              params
+//   kTensor      head, sizes[rank], strides[rank]                 offset (elements)
+//   kHostScalar  head, class                                      two words of raw bytes (a 0-dim tensor, by value)
+//   kScalar*     head, class            of an op whose scalars    one word (complex: two)
+//                head, two words        are data; of any other    none
 //   lists        head with count, then the elements, of which tensors and scalars are arguments themselves
-//   kString      head with byte count, then the bytes, padded
+//   kString      head with byte count, then the bytes, padded     none
+//   at the end: the relations of aliasing operands
 // A StepWriter belongs to one recorder and is reused: no allocation in steady state. One thread at a time.
 #pragma once
 
@@ -19,6 +23,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "core/runtime/buffer.h"
 #include "ir/op.h"
@@ -124,12 +129,18 @@ struct Placement {
 
 class StepWriter {
  public:
-  /// Starts a step of `op` under the interned global state `state`.
-  void begin(const Op& op, std::uint64_t state);
+  /// Starts a step of `op` under the interned global state `state`; the arguments follow, then finish(). With an
+  /// `expected` key of that op and state, the key is only compared with it, not written: see matched().
+  void begin(const Op& op, std::uint64_t state, std::span<const std::uint64_t> expected = {});
+  void finish();
+  /// Whether the key is being compared and not written: key() and hash() are of no use.
+  [[nodiscard]] bool expecting() const noexcept { return expecting_; }
+  /// After finish(): whether the step has the expected key.
+  [[nodiscard]] bool matched() const noexcept { return expected_ != nullptr && expected_ == expected_end_; }
 
-  void none() { both(Head{Tag::kNone}); }
-  void undefined() { both(Head{Tag::kUndefined}); }
-  void device() { both(Head{Tag::kDevice}); }
+  void none() { put(Head{Tag::kNone}); }
+  void undefined() { put(Head{Tag::kUndefined}); }
+  void device() { put(Head{Tag::kDevice}); }
   /// A device tensor.
   void tensor(Buffer* buffer, const Placement& placement);
   /// A 0-dim host tensor by value: its raw bytes, at most 16, zero padded. `scalar_class` goes to the key.
@@ -142,61 +153,71 @@ class StepWriter {
   void integers(std::span<const std::int64_t> values);
   void reals(std::span<const double> values);
   /// Starts a list of `count` arguments, which follow. Tag: kTensorList, kScalarList or kBoolList.
-  void list(Tag tag, std::size_t count) { both(Head{tag, 0, 0, 0, static_cast<std::uint32_t>(count)}); }
+  void list(Tag tag, std::size_t count) { put(Head{tag, 0, 0, 0, static_cast<std::uint32_t>(count)}); }
   void string(std::string_view text);
   /// A generator. Its state is a buffer that every draw writes, so draws keep program order on all streams.
   void generator(Buffer* state);
 
   [[nodiscard]] const Op& op() const noexcept { return *op_; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_.view(); }
+  [[nodiscard]] std::span<const std::uint64_t> params() const noexcept { return params_.view(); }
   [[nodiscard]] std::span<const std::uint64_t> key() const noexcept { return key_.view(); }
   [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
   [[nodiscard]] std::span<const Slot> slots() const noexcept { return {slots_.get(), slot_count_}; }
 
  private:
-  void both(Head head) {
-    const std::uint64_t word = head.pack();
-    words_.push(word);
-    key_word(word);
-  }
+  void put(Head head) { key_word(head.pack()); }
   void value_argument(Tag tag, std::uint64_t value) {
-    both(Head{tag});
-    words_.push(value);
+    put(Head{tag});
     key_word(value);
   }
   void key_word(std::uint64_t word) {
+    if (expecting_) [[likely]] {
+      if (expected_ != expected_end_ && *expected_ == word) [[likely]] {
+        ++expected_;
+      } else {
+        expected_ = expected_end_ = nullptr;  // no word compares equal any more
+      }
+      return;
+    }
     key_.push(word);
     hash_ = ((hash_ << 5 | hash_ >> 59) ^ word) * 0x9E3779B97F4A7C15u;
   }
   std::uint32_t slot_of(Buffer* buffer, std::int64_t offset, bool* shared);
-  void relation(std::uint32_t slot, const Placement& placement);
   void grow_slots();
 
   const Op* op_ = nullptr;
-  WordArray words_, key_;
+  WordArray params_, key_;
   std::uint64_t hash_ = 0;
+  bool expecting_ = false;
+  const std::uint64_t *expected_ = nullptr, *expected_end_ = nullptr;  // what is left of it; null: it differs
+  WordArray relations_;
+  std::uint32_t operands_ = 0;  // device tensors so far
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<std::int64_t[]> first_offsets_;  // of the operand that first touched the slot, in elements
   std::size_t slot_count_ = 0, slot_capacity_ = 0;
 };
 
-/// Walks the words of a step.
+/// Walks the key and the params of a step, from its first argument.
 class StepReader {
  public:
-  explicit StepReader(const std::uint64_t* words) noexcept : at_(words) {}
+  StepReader(std::span<const std::uint64_t> key, const std::uint64_t* params) noexcept
+      : at_(key.data() + kOpWords), params_(params) {}
   [[nodiscard]] Head head() noexcept { return Head::unpack(*at_++); }
   [[nodiscard]] Head peek() const noexcept { return Head::unpack(*at_); }
+  /// The next word of the key.
   [[nodiscard]] std::uint64_t word() noexcept { return *at_++; }
-  /// The next `count` words as they stand.
-  const std::uint64_t* skip(std::size_t count) noexcept {
-    const std::uint64_t* place = at_;
-    at_ += count;
-    return place;
-  }
+  /// The next `count` words of the key as they stand.
+  const std::uint64_t* skip(std::size_t count) noexcept { return std::exchange(at_, at_ + count); }
+  /// The next `count` params.
+  const std::uint64_t* params(std::size_t count) noexcept { return std::exchange(params_, params_ + count); }
+  [[nodiscard]] std::uint64_t param() noexcept { return *params_++; }
   [[nodiscard]] const std::uint64_t* position() const noexcept { return at_; }
+
+  static constexpr std::size_t kOpWords = 2;  ///< op and state, in front of the arguments
 
  private:
   const std::uint64_t* at_;
+  const std::uint64_t* params_;
 };
 
 /// Class of an integer: what can decide whether an op accepts it, but not the value itself.

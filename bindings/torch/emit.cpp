@@ -15,7 +15,7 @@ StepPayload payload_of(const RecordFrame& frame, const LayoutEntry& layouts) {
   payload.state = frame.state;
   payload.source = frame.op.has(kMayFail | kDraws) ? current_source() : 0;
   payload.slot_count = static_cast<std::uint32_t>(frame.step.slots().size());
-  payload.word_count = static_cast<std::uint32_t>(frame.step.words().size());
+  payload.param_count = static_cast<std::uint32_t>(frame.step.params().size());
   return payload;
 }
 
@@ -24,12 +24,13 @@ StepPayload payload_of(const RecordFrame& frame, const LayoutEntry& layouts) {
 namespace detail {
 
 LayoutEntry* lookup(RecordFrame& frame) {
-  const bool dynamic = frame.op.has(kDynamic | kInline) || (frame.list_of_masks && frame.op.has(kDynamicForMasks));
+  const bool dynamic = frame.is_dynamic();
   if (!frame.recordable || dynamic) {
     engine().metrics().cut(dynamic ? CutReason::kDynamicShape : CutReason::kFirstSighting);
     return nullptr;
   }
-  LayoutEntry* layouts = frame.thread.memo.find(frame.step.key(), frame.step.hash());
+  LayoutEntry* layouts =
+      frame.step.expecting() ? frame.expected : frame.thread.memo.find(frame.step.key(), frame.step.hash());
   if (layouts == nullptr) {
     Metrics& metrics = engine().metrics();
     metrics.layout_misses.add();
@@ -80,7 +81,7 @@ Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), la
     const std::span<Buffer* const> results(fresh.data(), fresh.size());
     ThreadContext& thread = frame.thread;
     if (is_adaptive(thread)) {
-      segment_recorder(thread, device).record(frame.step, results, code, frame.op.has(kLibrary));
+      segment_recorder(thread, device).record(frame.step, layouts, results, code, frame.op.has(kLibrary));
       thread.traced_hits.count();
     } else {
       thread.launcher.launch(context, thread.queue[static_cast<std::size_t>(device)], frame.step, results, code);

@@ -36,14 +36,23 @@ void apply_relayouts(RecordFrame& frame, const LayoutEntry& layouts);
 
 template <class Encode>
 LayoutEntry* find_layouts(RecordFrame& frame, Encode&& again) {
+  const auto encode_again = [&] {
+    again();
+    frame.step.finish();
+  };
+  frame.step.finish();
+  if (frame.step.expecting() && !frame.step.matched()) encode_again();
   LayoutEntry* layouts = detail::lookup(frame);
-  if (layouts == nullptr || layouts->relayouts.empty()) [[likely]]
-    return layouts;
-  detail::apply_relayouts(frame, *layouts);
-  // With the operands laid out as the op wants them the step has another key, and the same results.
-  again();
-  LayoutEntry* settled = detail::lookup(frame);
-  return settled != nullptr ? settled : detail::remember_settled(frame, *layouts);
+  if (layouts == nullptr && frame.step.expecting()) encode_again();  // what runs at the call is remembered by its key
+  if (layouts != nullptr && !layouts->relayouts.empty()) [[unlikely]] {
+    detail::apply_relayouts(frame, *layouts);
+    // With the operands laid out as the op wants them the step has another key, and the same results.
+    encode_again();
+    LayoutEntry* settled = detail::lookup(frame);
+    layouts = settled != nullptr ? settled : detail::remember_settled(frame, *layouts);
+  }
+  if (layouts != nullptr) frame.thread.memo.follow(*layouts);
+  return layouts;
 }
 
 }  // namespace aee

@@ -284,8 +284,7 @@ IValue InlineCall::to_device(const IValue& value) {
 
 void InlineCall::remember() {
   ThreadContext& thread = frame_.thread;
-  const bool dynamic = frame_.op.has(kDynamic | kInline) || (frame_.list_of_masks && frame_.op.has(kDynamicForMasks));
-  if (!memorable_ || !frame_.recordable || dynamic) return;
+  if (!memorable_ || !frame_.recordable || frame_.is_dynamic()) return;
   if (LayoutEntry* known = thread.memo.find(frame_.step.key(), frame_.step.hash())) {
     // Verify mode: what was remembered must be what happened.
     engine().metrics().verified_layouts.add();
@@ -300,7 +299,7 @@ void InlineCall::remember() {
   }
   if (thread.memo.full()) forget_layouts(thread);
   entry_.key.assign(frame_.step.key().begin(), frame_.step.key().end());
-  thread.memo.insert(std::make_unique<LayoutEntry>(std::move(entry_)), frame_.step.hash());
+  thread.memo.follow(thread.memo.insert(std::make_unique<LayoutEntry>(std::move(entry_)), frame_.step.hash()));
 }
 
 struct Detour {

@@ -26,25 +26,35 @@ namespace aee {
 
 struct RecordFrame {
   explicit RecordFrame(const AtenOp& aten_op)
-      : thread(thread_context()), step(thread.step), op(aten_op), state(capture_thread_state()) {
-    step.begin(op, global_state_word(state));
+      : thread(thread_context()),
+        step(thread.step),
+        op(aten_op),
+        state(capture_thread_state()),
+        expected(thread.memo.expected()) {
+    step.begin(op, global_state_word(state),
+               expected != nullptr ? std::span<const std::uint64_t>(expected->key) : std::span<const std::uint64_t>());
   }
 
   ThreadContext& thread;
   StepWriter& step;
   const AtenOp& op;
   ThreadState state;
-  int device = -1;  ///< index; -1 until an argument tells
+  LayoutEntry* expected;  ///< the memo's guess
+  int device = -1;        ///< index; -1 until an argument tells
   bool recordable = true;
   bool list_of_masks = false;
   std::uint32_t argument = 0;                    ///< number of the schema argument being encoded
   c10::SmallVector<at::TensorImpl*, 8> tensors;  ///< device tensors, in order; the caller keeps them alive
 
-  /// Forgets the arguments encoded so far.
+  /// Forgets the arguments encoded so far; the key is written now, whatever was expected.
   void restart() {
     step.begin(op, global_state_word(state));
     argument = 0;
     tensors.clear();
+  }
+  /// Whether layouts of results depend on values: it must run at the call.
+  [[nodiscard]] bool is_dynamic() const noexcept {
+    return op.has(kDynamic | kInline) || (list_of_masks && op.has(kDynamicForMasks));
   }
   [[nodiscard]] int device_or_current() const noexcept { return device >= 0 ? device : thread.device; }
 };

@@ -79,8 +79,8 @@ void SegmentRecorder::tag(const Launch& launch) noexcept {
   }
 }
 
-void SegmentRecorder::record(const StepWriter& step, std::span<Buffer* const> fresh, const StepCode& code,
-                             bool library) {
+void SegmentRecorder::record(const StepWriter& step, const LayoutEntry& layouts, std::span<Buffer* const> fresh,
+                             const StepCode& code, bool library) {
   settle_operands(step);
   const std::lock_guard guard(lock_);
   for (const Slot& slot : step.slots()) {
@@ -97,15 +97,15 @@ void SegmentRecorder::record(const StepWriter& step, std::span<Buffer* const> fr
   operands_.clear();
   for (const Slot& slot : step.slots()) operands_.push_back(reinterpret_cast<std::uintptr_t>(slot.buffer));
   for (Buffer* buffer : fresh) operands_.push_back(reinterpret_cast<std::uintptr_t>(buffer));
-  tracer_.add({step.key(), step.hash(), operands_, static_cast<std::uint8_t>(library ? 1 : 0)},
-              [this](const SegmentCut& due) { submit(due); });
+  tracer_.add({layouts.key, layouts.hash, operands_, static_cast<std::uint8_t>(library ? 1 : 0), layouts.id},
+              [this](const SegmentCut& due) { submit(due, 0); });
 }
 
 void SegmentRecorder::cut(CutReason reason, bool waiting) {
   if (empty() && !waiting) return;
   // The policy counts the ops between waits, so it hears of a wait even if nothing is left to launch.
   const std::lock_guard guard(lock_);
-  tracer_.cut(reason, waiting, [this](const SegmentCut& due) { submit(due); });
+  tracer_.cut(reason, waiting, [&](const SegmentCut& due) { submit(due, waiting ? kLaunchAwaited : 0); });
 }
 
 // Note [Tags of what is left behind]
@@ -157,7 +157,7 @@ void SegmentRecorder::explain(std::vector<SiteReport>& reports) {
   for (const auto& [node, site] : sites_) reports.push_back(site);
 }
 
-void SegmentRecorder::submit(const SegmentCut& due) {
+void SegmentRecorder::submit(const SegmentCut& due, int flags) {
   const std::size_t end = ends_[due.ops - 1];
   const bool rest = due.ops < ends_.size();
   if (rest) retag_rest(end);
@@ -168,7 +168,7 @@ void SegmentRecorder::submit(const SegmentCut& due) {
   segment.size = static_cast<std::uint32_t>(8 * (end - head));
   segment.wait_count = static_cast<std::uint16_t>(waits.size());
   segment.op_count = 0;
-  segment.flags = kLaunchSegment;
+  segment.flags = static_cast<std::uint16_t>(kLaunchSegment | flags);
   for_each_inner(segment, [&segment](Launch& inner) { segment.flags |= inner.flags & kLaunchParallel; });
   std::copy(waits.begin(), waits.end(), segment.waits().begin());
 

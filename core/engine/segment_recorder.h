@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cache/layout_memo.h"
 #include "core/base/cut_reason.h"
 #include "core/engine/segment_tracer.h"
 #include "core/engine/site_report.h"
@@ -28,8 +29,10 @@ class SegmentRecorder {
 
   [[nodiscard]] QueueId queue() const noexcept { return queue_; }
 
-  /// Adds a step; may launch segments that are due. Owning thread only. `library`: a cut is better after this step.
-  void record(const StepWriter& step, std::span<Buffer* const> fresh, const StepCode& code, bool library);
+  /// Adds a step; may launch segments that are due. Owning thread only. `layouts`: the memo's entry with the step's
+  /// key. `library`: a cut is better after this step.
+  void record(const StepWriter& step, const LayoutEntry& layouts, std::span<Buffer* const> fresh, const StepCode& code,
+              bool library);
   /// Launches everything pending. `waiting`: the host is about to wait for it. Any thread.
   void cut(CutReason reason, bool waiting);
   /// Whether nothing is pending. Any thread; exact on the own one.
@@ -48,7 +51,7 @@ class SegmentRecorder {
   };
   void settle_operands(const StepWriter& step);
   void tag(const Launch& launch) noexcept;
-  void submit(const SegmentCut& cut);
+  void submit(const SegmentCut& due, int flags);
   void retag_rest(std::size_t from);
   void bound_in_flight();
   void note_site(const SegmentCut& due, const Launch& segment);

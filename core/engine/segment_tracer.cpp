@@ -54,7 +54,7 @@ SegmentTracer::Verdict SegmentTracer::follow(const TracedStep& step) {
   if (numbers_.size() < count) [[unlikely]]
     numbers_.resize(count);
   for (std::size_t i = 0; i < count; ++i) numbers_[i] = slots_.slot_of(step.operands[i]);
-  const TraceKey key{step.key, step.hash, {numbers_.data(), count}};
+  const TraceKey key{step.key, step.hash, {numbers_.data(), count}, step.id};
   TraceNode* node = trie_.find(*cursor_, key);
   if (node == nullptr) [[unlikely]]
     node = &miss(key, step.cut_class);

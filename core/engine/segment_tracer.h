@@ -26,6 +26,7 @@ struct TracedStep {
   /// Identity of the buffer of each slot of the step, in slot order, then of each fresh result.
   std::span<const std::uint64_t> operands;
   std::uint8_t cut_class;  ///< how good a cut after it is: 1 after a library call, 0 pointwise
+  std::uint64_t id = 0;    ///< of `key`, see TraceKey
 };
 
 struct TracerLimits {
@@ -54,12 +55,6 @@ class SegmentTracer {
 
   /// Steps added and not launched.
   [[nodiscard]] std::size_t pending() const noexcept { return count_ + due_ops_; }
-  /// The node that the next step probably gets, if it has this key: what the owner remembers there is right whatever
-  /// the slots. Null if it has another.
-  [[nodiscard]] TraceNode* expected(std::span<const std::uint64_t> key, std::uint64_t hash) const noexcept {
-    TraceNode* node = cursor_->recent;
-    return node != nullptr && node->same_step(key, hash) ? node : nullptr;
-  }
   /// The node of the step added last. Valid until the next add() or cut().
   [[nodiscard]] TraceNode* last() const noexcept { return last_; }
   [[nodiscard]] TraceTrie& trie() noexcept { return trie_; }

@@ -20,7 +20,7 @@ Launch& append_step(WordArray& block, const StepWriter& step, std::span<Buffer* 
   const std::span<const Slot> slots = step.slots();
   const std::size_t buffers = fresh.size() + slots.size();
   const std::size_t head_words = sizeof(Launch) / 8 + waits.size() + buffers;
-  const std::size_t payload_words = code.header_bytes / 8 + slots.size() + step.words().size();
+  const std::size_t payload_words = code.header_bytes / 8 + slots.size() + step.params().size();
   auto& launch = *::new (block.extend(head_words + payload_words)) Launch{};
   launch.run = code.run;
   launch.describe = code.describe;
@@ -51,7 +51,7 @@ Launch& append_step(WordArray& block, const StepWriter& step, std::span<Buffer* 
   std::memcpy(payload, code.header, code.header_bytes);
   auto* slot_place = reinterpret_cast<Buffer**>(payload + code.header_bytes);
   for (const Slot& slot : slots) *slot_place++ = slot.buffer;
-  std::memcpy(slot_place, step.words().data(), step.words().size_bytes());
+  std::memcpy(slot_place, step.params().data(), step.params().size_bytes());
   return launch;
 }
 

@@ -1,6 +1,6 @@
 // From a recorded step to a launch: which buffers it names, what it waits for, and the block that the queue copies.
 //
-//   payload:  | header (opaque) | Buffer* slots[] | the step's words |
+//   payload:  | header (opaque) | Buffer* slots[] | the step's params |
 //
 // A StepLauncher belongs to one recorder thread and reuses its memory.
 #pragma once

@@ -23,6 +23,7 @@ constexpr std::chrono::microseconds kIdleSpin{100};
 constexpr int kPausesAlone = 2;
 constexpr int kPausesHelped = 40;
 constexpr int kPausesBeforeLoneLaunch = 8;
+constexpr int kLooksBeforeAwaited = 30;
 
 constexpr std::chrono::microseconds kBlockedSpin{20};
 
@@ -92,6 +93,9 @@ Submitted EmulatorQueue::submit(const Launch& launch, KeepWaits waits, Timepoint
     }
     *point = timepoint(id_, ++submitted_);
     mark_accepted(launch, *point);
+    if ((launch.flags & kLaunchAwaited) != 0 && timeline_.completed() + 1 == submitted_) {
+      awaited_.store(submitted_, std::memory_order_relaxed);
+    }
     timeline_.publish(submitted_);
   }
   work_.notify();
@@ -179,8 +183,12 @@ bool EmulatorQueue::await_work() {
 /// Note [Out of the helper's way]. Whether a helper has taken the launch after `done` within a moment.
 bool EmulatorQueue::left_to_helper(std::uint64_t done) const noexcept {
   if (timeline_.submitted() > done + 1) return timeline_.completed() != done;
-  relax(kPausesBeforeLoneLaunch);
-  return timeline_.completed() != done || consuming_.load(std::memory_order_relaxed);
+  const bool awaited = awaited_.load(std::memory_order_relaxed) == done + 1;
+  for (int looks = awaited ? kLooksBeforeAwaited : 1; looks > 0; --looks) {
+    relax(kPausesBeforeLoneLaunch);
+    if (timeline_.completed() != done || consuming_.load(std::memory_order_relaxed)) return true;
+  }
+  return false;
 }
 
 /// Blocks the queue's thread until another queue has come so far (or never will).

@@ -105,6 +105,7 @@ class EmulatorQueue {
   std::uint64_t retired_ = 0;     // launches whose buffers are released
   std::uint64_t retire_at_ = 16;  // so many launches that are not retired make submit() look for complete ones
   std::uint64_t attempts_ = 0;
+  std::atomic<std::uint64_t> awaited_{0};  // the last launch that a host thread was about to wait for; a hint
 
   alignas(64) std::atomic<bool> consuming_{false};  // guards the consumer's side of ring_ and timeline_
   alignas(64) Parker work_;                         // where the thread parks when it has nothing to run

@@ -1,6 +1,7 @@
 #include "lowering/aten/decode.h"
 
 #include <complex>
+#include <cstring>
 
 #include <ATen/core/ivalue.h>
 
@@ -95,6 +96,21 @@ IValue decode_argument(StepRun& run, const c10::Type& type) {
   }
 }
 
+// Note [Numbers beside floats]
+// TensorIterator casts a Python number to the common dtype with an operator call that costs more than a small kernel.
+// Beside a float32 tensor that dtype is float32, so the number comes as one: the same cast, by the same instruction.
+// Half types are left alone: there some kernels read the number before the cast.
+bool beside_float(const StepRun& run) {
+  StepReader reader(run.key, nullptr);
+  Head head = reader.head();
+  if (head.tag == Tag::kHostScalar) {
+    reader.skip(1);
+    head = reader.head();
+  }
+  return head.tag == Tag::kTensor && head.dtype == static_cast<std::uint8_t>(at::kFloat) &&
+         (head.flags & kWrappedNumber) == 0;
+}
+
 void take_results(StepRun& run, torch::jit::Stack& stack) {
   for (IValue& value : stack) {
     if (value.isTensor()) {
@@ -109,15 +125,37 @@ void take_results(StepRun& run, torch::jit::Stack& stack) {
 
 }  // namespace
 
+at::Tensor decode_host_scalar(StepRun& run, const Head& head) {
+  const std::uint64_t* const bytes = run.reader.params(2);
+  run.reader.skip(1);  // its class
+  const bool wrapped = (head.flags & kWrappedNumber) != 0;
+  const auto dtype = static_cast<at::ScalarType>(head.dtype);
+  if (wrapped && dtype == at::kDouble && run.op.has(kCastsNumbers) && beside_float(run)) {
+    std::uint64_t cast[2] = {0, 0};
+    const auto value = static_cast<float>(std::bit_cast<double>(bytes[0]));
+    std::memcpy(cast, &value, sizeof value);
+    return make_host_scalar(at::kFloat, wrapped, cast);
+  }
+  return make_host_scalar(dtype, wrapped, bytes);
+}
+
 at::Scalar decode_scalar(StepRun& run, const Head& head) {
-  const std::uint64_t word = run.reader.word();
+  std::uint64_t word = 0, second = 0;
+  if (run.op.has(kScalarsAreData)) {
+    run.reader.skip(1);  // its class
+    word = run.reader.param();
+    if (head.tag == Tag::kScalarComplex) second = run.reader.param();
+  } else {
+    word = run.reader.word();
+    second = run.reader.word();
+  }
   switch (head.tag) {
     case Tag::kScalarInt:
       return at::Scalar(static_cast<std::int64_t>(word));
     case Tag::kScalarBool:
       return at::Scalar(word != 0);
     case Tag::kScalarComplex:
-      return at::Scalar(c10::complex<double>(std::bit_cast<double>(word), std::bit_cast<double>(run.reader.word())));
+      return at::Scalar(c10::complex<double>(std::bit_cast<double>(word), std::bit_cast<double>(second)));
     default:
       return at::Scalar(std::bit_cast<double>(word));
   }

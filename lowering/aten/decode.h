@@ -19,6 +19,9 @@
 
 namespace aee {
 
+/// A 0-dim host tensor that was passed by value.
+[[nodiscard]] at::Tensor decode_host_scalar(StepRun& run, const Head& head);
+
 /// A tensor argument: operand, host scalar or undefined.
 [[nodiscard]] inline OperandTensor decode_tensor(StepRun& run) {
   const Head head = run.reader.head();
@@ -28,8 +31,7 @@ namespace aee {
       return OperandTensor(*run.slots[head.count], placement);
     }
     case Tag::kHostScalar:
-      return OperandTensor(make_host_scalar(static_cast<at::ScalarType>(head.dtype), (head.flags & kWrappedNumber) != 0,
-                                            run.reader.skip(2)));
+      return OperandTensor(decode_host_scalar(run, head));
     default:
       return OperandTensor();
   }

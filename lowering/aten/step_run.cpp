@@ -41,7 +41,7 @@ void adopt_results(StepRun& run, const LayoutEntry& layout, std::span<Buffer* co
 void run_step(Launch& launch) {
   auto& payload = *static_cast<StepPayload*>(launch.payload());
   apply_thread_state(payload.state);
-  StepRun run{*payload.op, StepReader(payload.words()), payload.slots(), {}};
+  StepRun run{*payload.op, payload.layout->key, StepReader(payload.layout->key, payload.params()), payload.slots(), {}};
   try {
     ResultMemory memory(*payload.layout, launch.buffers());
     payload.op->invoke(run);

@@ -15,30 +15,31 @@
 
 namespace aee {
 
-/// What a launch of one step carries, followed by Buffer* slots[slot_count] and the step's words.
+/// What a launch of one step carries, followed by Buffer* slots[slot_count] and the step's params.
 struct StepPayload {
   const AtenOp* op;
-  const LayoutEntry* layout;  ///< predicted results; owned by the recorder's memo, which outlives the launch
+  const LayoutEntry* layout;  ///< key and predicted results; owned by the recorder's memo, which outlives the launch
   ThreadState state;
   std::uint64_t source;  ///< id of the Python source line, 0 if unknown
   std::uint32_t slot_count;
-  std::uint32_t word_count;
+  std::uint32_t param_count;
 
   [[nodiscard]] Buffer** slots() noexcept { return reinterpret_cast<Buffer**>(this + 1); }
-  [[nodiscard]] const std::uint64_t* words() noexcept {
+  [[nodiscard]] const std::uint64_t* params() noexcept {
     return reinterpret_cast<const std::uint64_t*>(slots() + slot_count);
   }
 };
 
 struct StepRun {
   const AtenOp& op;
+  std::span<const std::uint64_t> key;
   StepReader reader;
   Buffer* const* slots;
   c10::SmallVector<at::Tensor, 4> results;  ///< tensors returned, flat; in-place ops leave it empty
 
   /// The operand whose head was just read. `head`: a kTensor.
   [[nodiscard]] Placement placement(const Head& head) noexcept {
-    const auto offset = static_cast<std::int64_t>(reader.word());
+    const auto offset = static_cast<std::int64_t>(reader.param());
     const auto* sizes = reinterpret_cast<const std::int64_t*>(reader.skip(2 * std::size_t{head.rank}));
     return {head.dtype, head.flags, head.rank, offset, sizes, sizes + head.rank};
   }

@@ -94,19 +94,6 @@ TEST(SegmentTracer, TellsWhereASegmentLeftTheKnownTraces) {
   EXPECT_EQ(difference.step, 2U);
 }
 
-TEST(SegmentTracer, FindsTheNodeOfTheNextStepWhateverItsSlots) {
-  Traced traced;
-  traced.op(1, {10, 11});
-  traced.op(2, {11, 12});
-  traced.tracer.last()->layouts = &traced;
-  traced.wait();
-  traced.op(1, {10, 11});
-  const std::uint64_t key[] = {2, 2, 0, 1}, other[] = {2, 2, 0, 2};
-  ASSERT_NE(traced.tracer.expected(key, 2 * 77), nullptr);
-  EXPECT_EQ(traced.tracer.expected(key, 2 * 77)->layouts, &traced);
-  EXPECT_EQ(traced.tracer.expected(other, 2 * 77), nullptr);
-}
-
 TEST(SegmentTracer, FollowsTheRestAgainAfterARetroactiveCut) {
   // An op after which a cut is best is the fourth of eight: the others stay pending and begin the next segment.
   Traced traced;

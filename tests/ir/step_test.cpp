@@ -28,6 +28,7 @@ class StepKey : public testing::Test {
   Key key(const Op& op, const Write& write, std::uint64_t state = 0) {
     writer_.begin(op, state);
     write(writer_);
+    writer_.finish();
     return {{writer_.key().begin(), writer_.key().end()}, writer_.hash()};
   }
   Key key(const Write& write) { return key(add_, write); }
@@ -107,9 +108,9 @@ TEST_F(StepKey, HasNoOffsets) {
   };
   for (std::int64_t i = 1; i < 10; ++i) EXPECT_EQ(row(i), row(0));
   row(3);
-  StepReader reader(writer_.words().data());
+  StepReader reader(writer_.key(), writer_.params().data());
   EXPECT_EQ(reader.head().count, 0U);
-  EXPECT_EQ(reader.word(), 24U) << "what runs the op has the offset";
+  EXPECT_EQ(reader.param(), 24U) << "what runs the op has the offset";
 }
 
 /// x[to : to + 5].add_(x[from : from + 5])
@@ -288,21 +289,55 @@ TEST_F(StepKey, LeavesWhatRunsTheOpDecodable) {
     writer.integers(Sizes{4, -5});
     writer.none();
   });
-  StepReader reader(writer_.words().data());
+  StepReader reader(writer_.key(), writer_.params().data());
   const Head tensor = reader.head();
   EXPECT_EQ(tensor.tag, Tag::kTensor);
   EXPECT_EQ(tensor.dtype, kFloat);
   EXPECT_EQ(tensor.rank, 2);
   EXPECT_EQ(tensor.flags, kWritten);
-  for (const std::uint64_t word : {7, 2, 3, 3, 1}) EXPECT_EQ(reader.word(), word);
+  for (const std::uint64_t word : {2, 3, 3, 1}) EXPECT_EQ(reader.word(), word);
+  EXPECT_EQ(reader.param(), 7U);
   EXPECT_EQ(reader.head().tag, Tag::kScalarComplex);
-  EXPECT_EQ(reader.word(), 11U);
-  EXPECT_EQ(reader.word(), 12U);
+  EXPECT_EQ(reader.word(), 1U) << "the class";
+  EXPECT_EQ(reader.param(), 11U);
+  EXPECT_EQ(reader.param(), 12U);
   EXPECT_EQ(reader.head().count, 2U);
   EXPECT_EQ(reader.word(), 4U);
   EXPECT_EQ(static_cast<std::int64_t>(reader.word()), -5);
   EXPECT_EQ(reader.head().tag, Tag::kNone);
-  EXPECT_EQ(reader.position(), writer_.words().data() + writer_.words().size());
+  EXPECT_EQ(reader.position(), writer_.key().data() + writer_.key().size());
+}
+
+TEST_F(StepKey, IsComparedInsteadOfWrittenWhereOneIsExpected) {
+  const auto expects = [this](const std::vector<std::uint64_t>& expected, const Op& op, std::uint64_t state,
+                              const Write& write) {
+    writer_.begin(op, state, expected);
+    write(writer_);
+    writer_.finish();
+    return writer_.matched();
+  };
+  const auto call = [this](std::int64_t offset, const Sizes& sizes, std::uint64_t value) {
+    return [=, this](StepWriter& writer) {
+      view(writer, a_, offset, sizes, kWritten);
+      view(writer, a_, offset + 100, sizes);
+      writer.scalar(Tag::kScalarInt, value, 0, 5);
+    };
+  };
+  const std::vector<std::uint64_t> known = key(add_, call(0, {2, 3}, 1), 7).words;
+  EXPECT_TRUE(expects(known, add_, 7, call(4, {2, 3}, 9)));
+  EXPECT_TRUE(writer_.key().empty());
+  ASSERT_EQ(writer_.params().size(), 3U);
+  EXPECT_EQ(writer_.params()[1], 104U);
+  EXPECT_EQ(writer_.params()[2], 9U);
+  EXPECT_FALSE(expects(known, add_, 7, call(0, {3, 2}, 1)));
+  EXPECT_FALSE(expects(known, add_, 7, [this](StepWriter& writer) { view(writer, a_, 0, {2, 3}, kWritten); }));
+  EXPECT_FALSE(expects(known, add_, 7, [&](StepWriter& writer) {
+    call(0, {2, 3}, 1)(writer);
+    writer.none();
+  }));
+  EXPECT_FALSE(expects(known, add_, 8, call(0, {2, 3}, 1))) << "another state: the key is written";
+  EXPECT_FALSE(writer_.expecting());
+  EXPECT_FALSE(expects(known, pow_, 7, call(0, {2, 3}, 1)));
 }
 
 TEST_F(StepKey, HoldsStepsOfManyOperands) {
