@@ -15,11 +15,14 @@
 namespace aee {
 namespace {
 
-/// Two devices, for all tests of this program.
-class TwoDevices : public testing::Environment {
-  void SetUp() override { set_option("TORCH_NEURON_DEVICE_COUNT", "2"); }
+/// Two devices, op by op, for all tests of this program.
+class Options : public testing::Environment {
+  void SetUp() override {
+    set_option("TORCH_NEURON_DEVICE_COUNT", "2");
+    set_option("TORCH_NEURON_ADAPTIVE_EAGER", "0");
+  }
 };
-const auto* const two_devices = testing::AddGlobalTestEnvironment(new TwoDevices);
+const auto* const added = testing::AddGlobalTestEnvironment(new Options);
 
 std::uint64_t counter(const std::string& name) { return metrics().at(name); }
 
