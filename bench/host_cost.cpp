@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   at::set_num_threads(1);
   const std::string only = argc > 1 ? argv[1] : "";
   if (argc > 2) repetitions = std::atoi(argv[2]);
-  if (aee::count_devices() == 0) return 1;
+  if (aee::device_count() == 0) return 1;
   const at::Device device("neuron:0");
   const std::vector<Case> cases = {
       {"add", [](const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); }},

@@ -37,8 +37,12 @@ MIRRORS: dict[str, str] = {
     "bench": "bindings/torch",
 }
 
+# Projects of their own: they see the public headers, and by "" their own folder.
+EXAMPLES = "examples/"
+PUBLIC = "bindings/torch/include/"
+
 # Third-party headers -> the only places (beginnings of paths) that may include them.
-TORCH_PLACES = ("lowering/aten/", "bindings/", "tests/aten/", "tests/torch/", "bench/")
+TORCH_PLACES = ("lowering/aten/", "bindings/", "tests/aten/", "tests/torch/", "bench/", "examples/")
 DOORS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("PyTorch", r"(ATen|c10|torch|caffe2)/", TORCH_PLACES),
     ("Python", r"(Python\.h|frameobject\.h|pybind11/|internal/pycore_)", ("bindings/python/",)),
@@ -72,8 +76,11 @@ def visible_layers(file: SourceFile) -> tuple[str, ...] | None:
 
 def refusal_of_own(file: SourceFile, header: str, known: set[str]) -> str | None:
     """Why the file must not include this header of ours; None if it may."""
+    if file.path.startswith(EXAMPLES):
+        here = PUBLIC + header in known or f"{file.folder}/{header}" in known
+        return None if here else f'"{header}" is neither a public header nor one of this example'
     if header.startswith("adaptive_eager/"):
-        header = "bindings/torch/include/" + header
+        header = PUBLIC + header
     if header not in known:
         return f'"{header}" is no file below the root: write the full path from the root, <> for foreign headers'
     if "/detail/" in header and not header.startswith(file.folder + "/"):
@@ -97,7 +104,7 @@ def refusal_of_foreign(file: SourceFile, header: str) -> str | None:
 
 def check_file(file: SourceFile, known: set[str]) -> list[Finding]:
     findings = []
-    if visible_layers(file) is None:
+    if visible_layers(file) is None and not file.path.startswith(EXAMPLES):
         findings.append(Finding(file.path, 1, "lies in no layer of the table in tools/check_layering.py"))
     for number, line in enumerate(file.lines, 1):
         if match := INCLUDE.match(line):

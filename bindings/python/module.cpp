@@ -41,13 +41,13 @@ std::vector<std::string> package_folders() {
 
 py::dict metrics_dict() {
   py::dict result;
-  for (const auto& [name, value] : metrics()) result[py::str(name.data(), name.size())] = value;
+  for (const auto& [name, value] : metric_rows()) result[py::str(name.data(), name.size())] = value;
   return result;
 }
 
 py::dict explain_dict() {
   py::list sites;
-  for (const SiteReport& site : explain()) {
+  for (const SiteReport& site : site_reports()) {
     py::dict row;
     row["launches"] = site.launches;
     row["hits"] = site.hits;
@@ -66,15 +66,13 @@ py::dict explain_dict() {
 }
 
 py::object default_generator_object(int device) {
-  return py::reinterpret_steal<py::object>(THPGenerator_Wrap(default_device_generator(device)));
+  return py::reinterpret_steal<py::object>(THPGenerator_Wrap(default_generator(device)));
 }
 
 py::list config_rows() {
   py::list rows;
-  for (const ConfigText& row : config_text()) {
-    const char* value = std::getenv(row.variable.c_str());
-    rows.append(py::make_tuple(row.variable, row.type, row.default_text, row.doc,
-                               value == nullptr ? row.default_text : std::string(value)));
+  for (const Option& row : options()) {
+    rows.append(py::make_tuple(row.variable, row.type, row.default_value, row.meaning, row.value));
   }
   return rows;
 }
@@ -87,10 +85,10 @@ PYBIND11_MODULE(_C, module) {
   const py::call_guard<py::gil_scoped_release> no_gil;
   set_language_hooks({&release_gil, &retake_gil, &current_python_line, &describe_python_line, &emit_python_warnings});
   set_foreign_folders(package_folders());
-  module.def("is_available", [] { return count_devices() > 0; });
-  module.def("device_count", &count_devices);
-  module.def("current_device", &current_device_index);
-  module.def("set_device", &set_device_index);
+  module.def("is_available", [] { return device_count() > 0; });
+  module.def("device_count", &device_count);
+  module.def("current_device", [] { return int{device().index()}; });
+  module.def("set_device", &set_current_device);
   module.def("synchronize", &synchronize, no_gil);
   module.def("metrics", &metrics_dict);
   module.def("explain", &explain_dict);

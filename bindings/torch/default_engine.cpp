@@ -3,6 +3,8 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include <c10/core/AutogradState.h>
 #include <c10/util/Exception.h>
@@ -36,6 +38,18 @@ void* enter_scope() noexcept { return new CpuScope(Warnings::kCollect); }
 
 void leave_scope(void* scope) noexcept { delete static_cast<CpuScope*>(scope); }
 
+// What programs set themselves. Guarded by `making`.
+std::vector<std::pair<std::string, std::string>>& overrides() {
+  static auto* const list = new std::vector<std::pair<std::string, std::string>>;
+  return *list;
+}
+
+Config config_to_come() {
+  Config config = Config::from_environment();
+  for (const auto& [variable, text] : overrides()) config.set(variable, text);
+  return config;
+}
+
 Engine& make_engine() {
   const std::lock_guard guard(making);
   if (Engine* made = the_engine.load(std::memory_order_acquire)) return *made;
@@ -44,7 +58,7 @@ Engine& make_engine() {
     set_handle_resolver(&resolve_handle);
     hooks.enter = &enter_scope;
     hooks.leave = &leave_scope;
-    auto* made = new Engine(Config::from_environment(), hooks);
+    auto* made = new Engine(config_to_come(), hooks);
     // Emulated devices of one process share the memory of the first: they are one machine.
     install_scope_allocator(made->device(0).device());
     the_engine.store(made, std::memory_order_release);
@@ -97,6 +111,23 @@ Engine& engine() {
   if (Engine* made = the_engine.load(std::memory_order_acquire)) [[likely]]
     return *made;
   return make_engine();
+}
+
+Config configuration() {
+  if (const Engine* made = engine_if_made()) return made->config();
+  const std::lock_guard guard(making);
+  return translate_errors(&config_to_come);
+}
+
+void configure(std::string_view variable, std::string_view text) {
+  const std::lock_guard guard(making);
+  TORCH_CHECK(engine_if_made() == nullptr, "neuron: ", variable,
+              " was to be set, but the device has started; set options before its first use");
+  translate_errors([&] {
+    Config config = config_to_come();
+    config.set(variable, text);
+  });
+  overrides().emplace_back(variable, text);
 }
 
 Engine* engine_if_made() noexcept { return the_engine.load(std::memory_order_acquire); }

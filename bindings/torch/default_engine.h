@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 #include <c10/core/Stream.h>
 
@@ -47,6 +48,11 @@ struct ThreadContext {
 [[nodiscard]] Engine& engine();
 /// The engine if it has been made, else null; never throws.
 [[nodiscard]] Engine* engine_if_made() noexcept;
+/// The configuration of the engine or, before it is made, of the one to come. Throws c10::Error for a wrong
+/// environment.
+[[nodiscard]] Config configuration();
+/// Overrides a variable of the environment for the engine to come. Throws c10::Error if there is one already.
+void configure(std::string_view variable, std::string_view text);
 /// This thread's context. Turns off autograd's own threads for this thread, once: backward then runs where it is
 /// called.
 [[nodiscard]] ThreadContext& thread_context();

@@ -6,6 +6,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "bindings/torch/default_engine.h"
+#include "bindings/torch/streams.h"
 
 namespace aee {
 namespace {
@@ -51,13 +52,19 @@ class NeuronGenerator final : public c10::GeneratorImpl {
 }  // namespace
 
 const at::Generator& default_generator(int device) {
-  TORCH_CHECK(device >= 0 && device < engine().device_count(), "neuron: no device with index ", device);
+  const int index = checked_device(device);
   static auto* const generators = new std::array<at::Generator, kMaxDevices>;
   static std::mutex mutex;  // guards generators
   const std::lock_guard guard(mutex);
-  at::Generator& generator = (*generators)[static_cast<std::size_t>(device)];
-  if (!generator.defined()) generator = new_generator(device);
+  at::Generator& generator = (*generators)[static_cast<std::size_t>(index)];
+  if (!generator.defined()) generator = new_generator(index);
   return generator;
+}
+
+void manual_seed(std::uint64_t seed, int device) {
+  at::Generator generator = default_generator(device);
+  const std::lock_guard guard(generator.mutex());
+  generator.set_current_seed(seed);
 }
 
 at::Generator new_generator(int device) {

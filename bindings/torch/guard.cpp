@@ -31,13 +31,8 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
 
   c10::Stream getStream(c10::Device device) const override { return current_stream(index_of(device)); }
-  c10::Stream getDefaultStream(c10::Device device) const override {
-    return stream_of(index_of(device), kDefaultStream);
-  }
-  c10::Stream getNewStream(c10::Device device, int /*priority*/) const override {
-    const int index = index_of(device);
-    return stream_of(index, engine().device(index).streams().new_stream());
-  }
+  c10::Stream getDefaultStream(c10::Device device) const override { return default_stream(index_of(device)); }
+  c10::Stream getNewStream(c10::Device device, int /*priority*/) const override { return new_stream(index_of(device)); }
   c10::Stream getStreamFromGlobalPool(c10::Device device, bool /*high_priority*/) const override {
     return getNewStream(device, 0);
   }
@@ -57,7 +52,7 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
     translate_errors([&] { context.synchronize_queue(context.queue(stream.id())); });
     emit_warnings();
   }
-  void synchronizeDevice(c10::DeviceIndex device) const override { synchronize_device(device); }
+  void synchronizeDevice(c10::DeviceIndex device) const override { synchronize(device); }
   c10::DeviceCapability getDeviceCapability(c10::Device) const override { return {}; }
   bool isStreamCapturing(const c10::Stream&) const override { return false; }
   void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
@@ -97,7 +92,7 @@ struct NeuronGuard final : c10::impl::DeviceGuardImplInterface {
   void destroyEvent(void* event, c10::DeviceIndex) const noexcept override { delete static_cast<TimedEvent*>(event); }
 
  private:
-  static int index_of(c10::Device device) { return device.has_index() ? device.index() : thread_context().device; }
+  static int index_of(c10::Device device) { return device.has_index() ? device.index() : kCurrentDevice; }
 };
 
 C10_REGISTER_GUARD_IMPL(PrivateUse1, NeuronGuard)

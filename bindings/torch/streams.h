@@ -1,23 +1,19 @@
-// Current device and current streams of the calling thread, and waiting for them. Used by the guard, the hooks and the
-// surface; any thread, each with its own current device and streams.
+// Current device and current streams of the calling thread, and waiting for them: what the guard, the hooks and the
+// public headers device.h and stream.h need. Any thread, each with its own current device and streams.
 #pragma once
 
+#include <adaptive_eager/device.h>
+#include <adaptive_eager/stream.h>
 #include <c10/core/Stream.h>
 
 #include "core/runtime/timepoint.h"
 
 namespace aee {
 
-/// Number of devices; 0 if there is none. Makes no engine, never throws.
-[[nodiscard]] c10::DeviceIndex device_count() noexcept;
-/// Throws for an index without a device.
-void set_current_device(c10::DeviceIndex device);
+/// The index, or the current device's for kCurrentDevice. Throws c10::Error for an index without a device.
+[[nodiscard]] int checked_device(int index);
 [[nodiscard]] c10::Stream stream_of(int device, c10::StreamId id);
-[[nodiscard]] c10::Stream current_stream(int device);
-void set_current_stream(const c10::Stream& stream);
 /// Later work of the stream comes after the timepoint of a device. Waits on the host if the devices differ.
 void wait_on_stream(int device, Timepoint point, const c10::Stream& stream);
-/// A sync point for one device: raises what failed, emits warnings.
-void synchronize_device(c10::DeviceIndex device);
 
 }  // namespace aee

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -91,6 +92,12 @@ void check_ranges(const Config& config) {
   check("TORCH_NEURON_EMULATOR_REFUSALS", config.emulator_refusals, 0, 1);
 }
 
+[[noreturn]] void refuse_variable(std::string_view variable) {
+  std::string known;
+  for (const ConfigRow& row : config_table()) known += concat(known.empty() ? "" : ", ", row.variable);
+  fail_user("expected the name of an option (", known, "), got '", variable, "'");
+}
+
 }  // namespace
 
 std::string_view name_of(DeviceKind kind) noexcept { return kDeviceKinds[static_cast<std::size_t>(kind)]; }
@@ -108,10 +115,26 @@ Config Config::from_environment() {
   return config;
 }
 
-std::vector<ConfigRow> config_table() {
+void Config::set(std::string_view variable, std::string_view text) {
+  Config changed = *this;
+  bool known = false;
+  const auto assign = [&](std::string_view name, auto& field) {
+    if (name != variable) return;
+    known = true;
+    parse(name, text, field);
+  };
+#define AEE_CONFIG(field, name, type, value, doc) assign(name, changed.field);
+#include "core/base/config.inc"
+  if (!known) refuse_variable(variable);
+  check_ranges(changed);
+  *this = std::move(changed);
+}
+
+std::vector<ConfigRow> config_table(const Config& config) {
   const Config defaults;
   return {
-#define AEE_CONFIG(field, variable, type, value, doc) ConfigRow{variable, #type, show(defaults.field), doc},
+#define AEE_CONFIG(field, variable, type, value, doc) \
+  ConfigRow{variable, #type, show(defaults.field), doc, show(config.field)},
 #include "core/base/config.inc"
   };
 }

@@ -38,6 +38,9 @@ struct Config {
 
   /// Reads the environment. Throws Error for a wrong value.
   [[nodiscard]] static Config from_environment();
+  /// Sets the field of a variable to a value, spelled as in the environment. Throws Error for an unknown variable or a
+  /// wrong value; then nothing changes.
+  void set(std::string_view variable, std::string_view text);
 };
 
 /// One row of the documentation.
@@ -46,8 +49,9 @@ struct ConfigRow {
   std::string_view type;
   std::string default_text;
   std::string_view doc;
+  std::string text;  ///< the value in the Config that the table is made of
 };
 /// The environment table, in the order of config.inc.
-[[nodiscard]] std::vector<ConfigRow> config_table();
+[[nodiscard]] std::vector<ConfigRow> config_table(const Config& config = {});
 
 }  // namespace aee

@@ -97,6 +97,40 @@ TEST(Config, ValuesOutOfRangeAreRefused) {
   EXPECT_EQ(refusal(), "TORCH_NEURON_EMULATOR_LAUNCH_FAILURES: expected a number from 0 to 1, got '1.5'");
 }
 
+TEST(Config, SetSpellsValuesAsTheEnvironmentDoes) {
+  Config config;
+  config.set("TORCH_NEURON_DEVICE", "null");
+  config.set("TORCH_NEURON_MAX_SEGMENT_OPS", "64");
+  EXPECT_EQ(config.device, DeviceKind::kNull);
+  EXPECT_EQ(config.max_segment_ops, 64U);
+}
+
+TEST(Config, AWrongSetSaysWhyAndChangesNothing) {
+  Config config;
+  const auto refusal_of = [&](const char* variable, const char* text) -> std::string {
+    try {
+      config.set(variable, text);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(refusal_of("TORCH_NEURON_DEVICE_COUNT", "17"),
+            "TORCH_NEURON_DEVICE_COUNT: expected a number from 1 to 16, got '17'");
+  EXPECT_EQ(config.device_count, 1U);
+  const std::string unknown = refusal_of("TORCH_NEURON_DEVCE", "null");
+  EXPECT_NE(unknown.find("TORCH_NEURON_DEVICE_COUNT"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("got 'TORCH_NEURON_DEVCE'"), std::string::npos) << unknown;
+}
+
+TEST(ConfigTable, ShowsTheValuesOfAConfig) {
+  Config config;
+  config.set("TORCH_NEURON_LAUNCH_COST_US", "2.5");
+  for (const ConfigRow& row : config_table(config)) {
+    EXPECT_EQ(row.text, row.variable == "TORCH_NEURON_LAUNCH_COST_US" ? "2.5" : row.default_text) << row.variable;
+  }
+}
+
 TEST(ConfigTable, NamesEveryVariableOnce) {
   std::set<std::string_view> variables;
   for (const ConfigRow& row : config_table()) {

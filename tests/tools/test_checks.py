@@ -32,6 +32,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
         ("core/engine/a.cpp", "<tbb/task_arena.h>", "is of TBB"),
         ("elsewhere/a.cpp", "<vector>", "lies in no layer"),
         ("core/engine/a.cpp", '"core/runtime/detail/b.h"', "is private"),
+        ("examples/a/a.cpp", '"core/engine/engine.h"', "neither a public header"),
     ],
 )
 def test_layering_refuses(tmp_path, path, include, complaint):
@@ -48,6 +49,9 @@ def test_layering_passes_what_the_table_allows(tmp_path):
             "core/base/hash.h": "#include <string>\n",
             "core/engine/engine.cpp": '#include "core/base/hash.h"\n',
             "lowering/aten/call.cpp": "#include <ATen/core/Tensor.h>\n",
+            "bindings/torch/include/adaptive_eager/a.h": "#include <c10/core/Device.h>\n",
+            "examples/a/a.cpp": '#include <adaptive_eager/a.h>\n\n#include "b.h"\n',
+            "examples/a/b.h": "#include <torch/torch.h>\n",
             "tests/runtime/queue_test.cpp": '#include <gtest/gtest.h>\n\n#include "core/base/hash.h"\n',
         },
     )

@@ -1,7 +1,5 @@
-// AEE_API: marks what libadaptive_eager.so shows to other libraries; all else is hidden.
-//
-// Used by the public C++ header and by what the Python extension calls. Types that cross the border only by pointer
-// or as exceptions need no mark. Not for use inside the layers below bindings.
+// AEE_API marks what other binaries may use of libadaptive_eager: everything else is hidden. The public headers and the
+// functions of the Python module carry it. Types that cross the border only by pointer or as exceptions need no mark.
 #pragma once
 
 #define AEE_API __attribute__((visibility("default")))
