@@ -10,6 +10,14 @@
 namespace aee {
 namespace {
 
+// Typical of small ops from Python on the emulator, as measured: what a synchronous loop overlaps, and what a cut
+// costs.
+constexpr CutCosts kCosts{.host_us = 1.2, .device_us = 1.0, .launch_us = 0.15};
+
+// Until ops are fused a longer segment only makes its launch cheaper an op. So its ops are bounded by what makes a
+// launch cost some percent of them; what waits at a sync point stays short.
+constexpr std::uint32_t kLeastMaxOps = 16;
+constexpr double kMaxOpsPerUs = 24;              // of launch cost
 constexpr std::uint64_t kMostSegmentOps = 2048;  // with what is in flight, pending work stays below 4096 ops
 
 }  // namespace
@@ -76,8 +84,10 @@ SegmentRecorder* DeviceContext::take_recorder(QueueId queue) {
     return taken;
   }
   TracerLimits limits;
-  limits.max_ops = max_segment_ops_;
-  limits.costs.launch_us = std::max(limits.costs.launch_us, device_->capabilities().launch_cost_us);
+  limits.costs = kCosts;
+  limits.costs.launch_us += device_->capabilities().launch_cost_us;
+  const auto enough = static_cast<std::uint32_t>(kMaxOpsPerUs * limits.costs.launch_us);
+  limits.max_ops = std::min(max_segment_ops_, std::max(kLeastMaxOps, enough));
   recorders_.push_back(std::make_unique<SegmentRecorder>(*this, queue, limits));
   return recorders_.back().get();
 }

@@ -11,6 +11,21 @@ namespace {
 
 constexpr std::size_t kHeadWords = kMaxQueues + sizeof(Launch) / 8;
 constexpr std::uint64_t kMostOpsInFlight = 2047;  // with a full segment pending: below 4096
+constexpr std::size_t kMostSegmentsInFlight = 256;
+
+// A step that keeps the device busy this many times as long as a launch is launched at once: company gains it nothing.
+constexpr double kHeavyLaunches = 16;
+constexpr double kLeastHeavyUs = 4;
+
+/// What a step costs the device, roughly, in microseconds: so much for each buffer, and its bytes at 20 GB/s; calls of
+/// the library pass over them several times.
+double static_us(const StepWriter& step, std::span<Buffer* const> fresh, bool library) noexcept {
+  std::size_t bytes = 0;
+  for (const Slot& slot : step.slots()) bytes += slot.buffer->bytes();
+  for (const Buffer* buffer : fresh) bytes += buffer->bytes();
+  const double passes = static_cast<double>(bytes) / 20e3 * (library ? 8 : 1);
+  return 0.3 * static_cast<double>(step.slots().size() + fresh.size()) + passes;
+}
 
 std::string_view counter_name(CutReason reason) {
   static constexpr std::string_view kNames[] = {
@@ -41,8 +56,13 @@ std::string describe(const TraceDifference& difference) {
 }  // namespace
 
 SegmentRecorder::SegmentRecorder(DeviceContext& context, QueueId queue, const TracerLimits& limits)
-    : context_(context), queue_(queue), tracer_(limits) {
+    : context_(context),
+      queue_(queue),
+      heavy_us_(std::max(kLeastHeavyUs, kHeavyLaunches * limits.costs.launch_us)),
+      tracer_(limits) {
   block_.extend(kHeadWords);
+  tracer_.trie().on_forget(
+      this, [](void* self, TraceNode& node) noexcept { static_cast<SegmentRecorder*>(self)->sites_.erase(&node); });
 }
 
 // Before the own lock is taken: two recorders that cut each other must not hold theirs.
@@ -99,6 +119,9 @@ void SegmentRecorder::record(const StepWriter& step, const LayoutEntry& layouts,
   for (Buffer* buffer : fresh) operands_.push_back(reinterpret_cast<std::uintptr_t>(buffer));
   tracer_.add({layouts.key, layouts.hash, operands_, static_cast<std::uint8_t>(library ? 1 : 0), layouts.id},
               [this](const SegmentCut& due) { submit(due, 0); });
+  if (!ends_.empty() && static_us(step, fresh, library) >= heavy_us_) {
+    tracer_.cut(CutReason::kBudget, /*waiting=*/false, [this](const SegmentCut& due) { submit(due, 0); });
+  }
 }
 
 void SegmentRecorder::cut(CutReason reason, bool waiting) {
@@ -123,6 +146,8 @@ void SegmentRecorder::retag_rest(std::size_t from) {
 }
 
 void SegmentRecorder::bound_in_flight() {
+  // Asking the device costs a cache line, so only when it may matter.
+  if (ops_in_flight_ <= kMostOpsInFlight / 2 && in_flight_.size() < kMostSegmentsInFlight) return;
   while (!in_flight_.empty() && context_.reached(in_flight_.front().point)) {
     ops_in_flight_ -= in_flight_.front().ops;
     in_flight_.pop_front();
@@ -135,9 +160,11 @@ void SegmentRecorder::bound_in_flight() {
 }
 
 void SegmentRecorder::note_site(const SegmentCut& due, const Launch& segment) {
-  constexpr std::size_t kMostSites = 4096;
-  if (sites_.size() >= kMostSites && !sites_.contains(due.end)) sites_.clear();
-  SiteReport& site = sites_[due.end];
+  if (due.end->program == nullptr) {
+    due.end->program = &sites_[due.end];
+    tracer_.trie().charge(*due.end, 2 * sizeof(SiteReport));
+  }
+  SiteReport& site = *static_cast<SiteReport*>(due.end->program);
   if (site.launches++ == 0) {
     const Launch* last = nullptr;
     for_each_inner(segment, [&](const Launch& inner) {

@@ -60,16 +60,16 @@ class SegmentRecorder {
 
   DeviceContext& context_;
   const QueueId queue_;
-  std::mutex lock_;  // guards the rest
+  const double heavy_us_;  // a step that takes the device so long ends its segment
+  std::mutex lock_;        // guards the rest
   std::atomic<std::uint32_t> pending_{0};
   PendingTag parity_ = 0;            // flips at a cut that leaves steps behind: their tags must outlive it
   WordArray block_;                  // room for the segment's head, then the pending launches
   std::vector<std::uint32_t> ends_;  // words: where each pending launch ends in block_
   WaitList waits_;
-  SegmentTracer tracer_;
+  std::unordered_map<const TraceNode*, SiteReport> sites_;  // by end node, whose `program` points to it
+  SegmentTracer tracer_;                 // after sites_: it tells of the nodes that it forgets to its end
   std::vector<std::uint64_t> operands_;  // scratch
-  std::unordered_map<const TraceNode*, SiteReport>
-      sites_;  // by end node; an evicted node's report may mix with another's
   std::deque<InFlight> in_flight_;
   std::uint64_t ops_in_flight_ = 0;
 };
