@@ -53,6 +53,9 @@ bool runs_whole(const std::string& name) {
                                        "aten::_convolution",
                                        "aten::mkldnn_convolution",
                                        "aten::conj_physical_",
+                                       "aten::ldexp.Tensor",
+                                       "aten::ldexp_",
+                                       "aten::ldexp.out",
                                        "aten::mode.values",
                                        "aten::addr_",
                                        "aten::max_pool1d"};

@@ -142,10 +142,22 @@ void InlineCall::run() {
     }
   }
   const QueueId queue = frame_.thread.queue[static_cast<std::size_t>(device)];
-  run_for_device(context, queue, frame_.state, [&] { call_kernel(cpu_stack, device); });
-  for (std::size_t i = 0; i < twins_.size(); ++i) {
-    if (twins_[i].written) settle_written(twins_[i]);
+  // A kernel that raises may have resized an `out` before.
+  const auto settle_all = [this] {
+    for (const Twin& twin : twins_) {
+      if (twin.written) settle_written(twin);
+    }
+  };
+  try {
+    run_for_device(context, queue, frame_.state, [&] { call_kernel(cpu_stack, device); });
+  } catch (...) {
+    try {
+      settle_all();
+    } catch (const c10::Error&) {  // the first error is the one to tell
+    }
+    throw;
   }
+  settle_all();
   torch::jit::Stack results;
   for (const IValue& value : cpu_stack) results.push_back(to_device(value));
   remember();

@@ -47,8 +47,14 @@ TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {
 }
 
 // Copies of conjugate and negative views must reach the device with their bits, else they copy themselves forever.
-TORCH_LIBRARY_IMPL(aten, Conjugate, library) { library.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
-TORCH_LIBRARY_IMPL(aten, Negative, library) { library.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+TORCH_LIBRARY_IMPL(aten, Conjugate, library) {
+  library.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  library.impl("_has_compatible_shallow_copy_type", torch::CppFunction::makeFallthrough());
+}
+TORCH_LIBRARY_IMPL(aten, Negative, library) {
+  library.impl("_copy_from", torch::CppFunction::makeFallthrough());
+  library.impl("_has_compatible_shallow_copy_type", torch::CppFunction::makeFallthrough());
+}
 
 TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, library) {
   library.fallback(torch::CppFunction::makeFromBoxedFunction<&aee::refuse>());

@@ -101,7 +101,8 @@ at::TensorImpl* reusable_mirror(Buffer& buffer) noexcept {
 OperandTensor::OperandTensor(Buffer& buffer, const Placement& placement) {
   void* object = buffer.backing().object;
   at::TensorImpl& mirror = object != nullptr ? *static_cast<at::TensorImpl*>(object) : make_memory(buffer, &placement);
-  if (lies_like(mirror, placement)) {
+  // Two operands that borrow are one tensor; without elements that would not be the same as two that share a buffer.
+  if (lies_like(mirror, placement) && mirror.numel() != 0) {
     tensor_ = at::Tensor(c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::reclaim(&mirror));
     borrowed_ = true;
     return;
