@@ -25,6 +25,7 @@ constexpr std::uint64_t kMostSegmentOps = 2048;  // with what is in flight, pend
 DeviceContext::DeviceContext(int index, const Config& config, Metrics& metrics, const ThreadHooks& hooks)
     : index_(index),
       metrics_(metrics),
+      hooks_(hooks),
       device_(make_device(config, metrics, hooks)),
       pool_(index, config.address_space_bytes, device_->capabilities().memory_bytes),
       streams_(*device_),

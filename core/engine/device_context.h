@@ -31,6 +31,7 @@ class DeviceContext {
   /// The queue of a stream. Throws Error for a stream that does not exist.
   [[nodiscard]] QueueId queue(StreamId stream);
   [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
+  [[nodiscard]] const ThreadHooks& hooks() const noexcept { return hooks_; }
 
   /// A buffer of `bytes`. If memory is short, waits for work in flight, gives caches back and tries again; then throws
   /// Error(kOutOfMemory) with the figures.
@@ -110,6 +111,7 @@ class DeviceContext {
 
   int index_;
   Metrics& metrics_;
+  const ThreadHooks hooks_;
   std::unique_ptr<Device> device_;
   BufferPool pool_;
   StreamTable streams_;

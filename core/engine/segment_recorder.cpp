@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <mutex>
 
 #include "core/base/error.h"
 #include "core/engine/device_context.h"
@@ -59,6 +60,7 @@ SegmentRecorder::SegmentRecorder(DeviceContext& context, QueueId queue, const Tr
     : context_(context),
       queue_(queue),
       heavy_us_(std::max(kLeastHeavyUs, kHeavyLaunches * limits.costs.launch_us)),
+      lock_(context.hooks()),
       tracer_(limits) {
   block_.extend(kHeadWords);
   tracer_.trie().on_forget(

@@ -9,12 +9,12 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "cache/layout_memo.h"
 #include "core/base/cut_reason.h"
+#include "core/engine/recorder_lock.h"
 #include "core/engine/segment_tracer.h"
 #include "core/engine/site_report.h"
 #include "core/engine/step_launch.h"
@@ -61,7 +61,7 @@ class SegmentRecorder {
   DeviceContext& context_;
   const QueueId queue_;
   const double heavy_us_;  // a step that takes the device so long ends its segment
-  std::mutex lock_;        // guards the rest
+  RecorderLock lock_;      // guards the rest
   std::atomic<std::uint32_t> pending_{0};
   PendingTag parity_ = 0;            // flips at a cut that leaves steps behind: their tags must outlive it
   WordArray block_;                  // room for the segment's head, then the pending launches
