@@ -6,16 +6,6 @@
 #include <limits>
 
 namespace aee {
-namespace {
-
-// Note [Relations of aliasing operands]
-// A step that writes a buffer which another of its operands shares behaves by how the two lie to each other: equal
-// placements are fine, partial overlap raises, disjoint ones are fine. The key then holds the exact distance of their
-// offsets, from which, with the layouts, the relation follows; behind the arguments, where no reader of them comes.
-// Reads that alias need no relation.
-constexpr std::uint64_t kRelation = 0xA11A5;
-
-}  // namespace
 
 void WordArray::grow(std::size_t least) {
   const std::size_t capacity = std::max<std::size_t>({64, 2 * capacity_, least});
@@ -80,7 +70,7 @@ void StepWriter::tensor(Buffer* buffer, const Placement& placement) {
   for (std::size_t i = 0; i < placement.rank; ++i) key_word(static_cast<std::uint64_t>(placement.sizes[i]));
   for (std::size_t i = 0; i < placement.rank; ++i) key_word(static_cast<std::uint64_t>(placement.strides[i]));
   if (shared && (written || slots_[slot].written)) {
-    relations_.push(kRelation << 32 | operands_);
+    relations_.push(std::uint64_t{operands_} << 8);
     relations_.push(static_cast<std::uint64_t>(placement.offset - first_offsets_[slot]));
   }
   slots_[slot].written |= written;

@@ -197,6 +197,15 @@ class StepWriter {
   std::size_t slot_count_ = 0, slot_capacity_ = 0;
 };
 
+// Note [Relations of aliasing operands]
+// A step that writes a buffer which another of its operands shares behaves by how the two lie to each other: equal
+// placements are fine, partial overlap raises, disjoint ones are fine. The key then holds the exact distance of their
+// offsets, from which, with the layouts, the relation follows; behind the arguments, where no reader of them comes.
+// Reads that alias need no relation.
+//   relation: | operand << 8, no tag | distance (elements) |
+/// Whether a word of a key begins a relation, where the head of an argument would be.
+[[nodiscard]] constexpr bool is_relation(std::uint64_t word) noexcept { return (word & 0xff) == 0; }
+
 /// Walks the key and the params of a step, from its first argument.
 class StepReader {
  public:

@@ -92,6 +92,7 @@ PYBIND11_MODULE(_C, module) {
   module.def("synchronize", &synchronize, no_gil);
   module.def("metrics", &metrics_dict);
   module.def("explain", &explain_dict);
+  module.def("dump_trace", &dump_trace);
   module.def("reset_metrics", &reset_metrics);
   module.def("set_adaptive", &set_adaptive);
   module.def("is_adaptive", &is_adaptive);

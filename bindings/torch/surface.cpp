@@ -74,6 +74,10 @@ std::vector<SiteReport> site_reports() {
   return reports;
 }
 
+void dump_trace(const std::string& path) {
+  translate_errors([&] { engine().dump_trace(path); });
+}
+
 void finish() noexcept { finish_work(); }
 
 bool is_bad_fork() noexcept { return forked_child(); }

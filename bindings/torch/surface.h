@@ -20,6 +20,9 @@ namespace aee {
 /// Reports of the places where segments ended, on all devices, most launched first.
 [[nodiscard]] AEE_API std::vector<SiteReport> site_reports();
 
+/// Writes what recorders do from now on to a file for bench/replay; an empty path ends it. See
+/// core/engine/trace_stream.h.
+AEE_API void dump_trace(const std::string& path);
 /// Waits for all devices; raises nothing. Later work runs as before.
 AEE_API void finish() noexcept;
 /// Whether this process was forked from one that used the device.

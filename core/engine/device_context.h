@@ -17,6 +17,7 @@
 namespace aee {
 
 class SegmentRecorder;
+class TraceWriter;
 struct SiteReport;
 
 class DeviceContext {
@@ -32,6 +33,9 @@ class DeviceContext {
   [[nodiscard]] QueueId queue(StreamId stream);
   [[nodiscard]] Metrics& metrics() noexcept { return metrics_; }
   [[nodiscard]] const ThreadHooks& hooks() const noexcept { return hooks_; }
+  /// Where recorders write what they do; null: nowhere. The writer must live as long as this.
+  [[nodiscard]] TraceWriter* trace_writer() const noexcept { return trace_writer_.load(std::memory_order_acquire); }
+  void set_trace_writer(TraceWriter* writer) noexcept { trace_writer_.store(writer, std::memory_order_release); }
 
   /// A buffer of `bytes`. If memory is short, waits for work in flight, gives caches back and tries again; then throws
   /// Error(kOutOfMemory) with the figures.
@@ -112,6 +116,7 @@ class DeviceContext {
   int index_;
   Metrics& metrics_;
   const ThreadHooks hooks_;
+  std::atomic<TraceWriter*> trace_writer_{nullptr};
   std::unique_ptr<Device> device_;
   BufferPool pool_;
   StreamTable streams_;

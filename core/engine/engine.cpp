@@ -53,4 +53,16 @@ void Engine::drain() {
   for (const auto& device : devices_) device->drain();
 }
 
+void Engine::dump_trace(const std::string& path) {
+  const std::lock_guard guard(traces_mutex_);
+  TraceWriter* writer = nullptr;
+  if (!path.empty()) writer = traces_.emplace_back(std::make_unique<TraceWriter>(path)).get();
+  TraceWriter* before = nullptr;
+  for (const auto& device : devices_) {
+    before = device->trace_writer();
+    device->set_trace_writer(writer);
+  }
+  if (before != nullptr) before->close();
+}
+
 }  // namespace aee

@@ -5,12 +5,14 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "core/base/config.h"
 #include "core/base/metrics.h"
 #include "core/engine/device_context.h"
 #include "core/engine/hit_counter.h"
+#include "core/engine/trace_stream.h"
 
 namespace aee {
 
@@ -36,12 +38,17 @@ class Engine {
   [[nodiscard]] DeviceContext& device(int index) noexcept { return *devices_[static_cast<std::size_t>(index)]; }
   /// Waits for all devices; raises the first failure that nobody was told of.
   void synchronize();
+  /// Writes what recorders do from now on to a file (trace_stream.h), instead of to an earlier one; empty: to none.
+  /// Throws Error if the new file cannot be written, or the old one was not.
+  void dump_trace(const std::string& path);
   /// Waits for all devices; raises nothing.
   void drain();
 
  private:
   Config config_;
   Metrics metrics_;
+  std::mutex traces_mutex_;                           // guards traces_
+  std::vector<std::unique_ptr<TraceWriter>> traces_;  // all that ever were: a recorder may be writing. Before devices_
   std::vector<std::unique_ptr<DeviceContext>> devices_;
   std::mutex counters_mutex_;  // guards counters_
   std::vector<RecorderCounters> counters_;

@@ -6,6 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/engine/device_context.h"
+#include "core/engine/trace_stream.h"
+#include "ir/step_rules.h"
 
 namespace aee {
 namespace {
@@ -26,14 +28,6 @@ double static_us(const StepWriter& step, std::span<Buffer* const> fresh, bool li
   for (const Buffer* buffer : fresh) bytes += buffer->bytes();
   const double passes = static_cast<double>(bytes) / 20e3 * (library ? 8 : 1);
   return 0.3 * static_cast<double>(step.slots().size() + fresh.size()) + passes;
-}
-
-std::string_view counter_name(CutReason reason) {
-  static constexpr std::string_view kNames[] = {
-#define AEE_CUT_REASON(name, counter, doc) counter,
-#include "core/base/cut_reason.inc"
-  };
-  return kNames[static_cast<std::size_t>(reason)];
 }
 
 std::string describe(const TraceDifference& difference) {
@@ -59,6 +53,7 @@ std::string describe(const TraceDifference& difference) {
 SegmentRecorder::SegmentRecorder(DeviceContext& context, QueueId queue, const TracerLimits& limits)
     : context_(context),
       queue_(queue),
+      limits_(limits),
       heavy_us_(std::max(kLeastHeavyUs, kHeavyLaunches * limits.costs.launch_us)),
       lock_(context.hooks()),
       tracer_(limits) {
@@ -103,6 +98,8 @@ void SegmentRecorder::tag(const Launch& launch) noexcept {
 
 void SegmentRecorder::record(const StepWriter& step, const LayoutEntry& layouts, std::span<Buffer* const> fresh,
                              const StepCode& code, bool library) {
+  AEE_DCHECK(broken_rule({step.op(), layouts.key, step.params().size(), step.slots()}) == nullptr, step.op().name, ": ",
+             broken_rule({step.op(), layouts.key, step.params().size(), step.slots()}));
   settle_operands(step);
   const std::lock_guard guard(lock_);
   for (const Slot& slot : step.slots()) {
@@ -119,17 +116,23 @@ void SegmentRecorder::record(const StepWriter& step, const LayoutEntry& layouts,
   operands_.clear();
   for (const Slot& slot : step.slots()) operands_.push_back(reinterpret_cast<std::uintptr_t>(slot.buffer));
   for (Buffer* buffer : fresh) operands_.push_back(reinterpret_cast<std::uintptr_t>(buffer));
-  tracer_.add({layouts.key, layouts.hash, operands_, static_cast<std::uint8_t>(library ? 1 : 0), layouts.id},
-              [this](const SegmentCut& due) { submit(due, 0); });
-  if (!ends_.empty() && static_us(step, fresh, library) >= heavy_us_) {
-    tracer_.cut(CutReason::kBudget, /*waiting=*/false, [this](const SegmentCut& due) { submit(due, 0); });
-  }
+  const TracedStep traced{layouts.key, layouts.hash, operands_, static_cast<std::uint8_t>(library ? 1 : 0), layouts.id};
+  if (TraceWriter* writer = context_.trace_writer()) [[unlikely]]
+    writer->step(this, limits_, step.op(), traced);
+  tracer_.add(traced, [this](const SegmentCut& due) { submit(due, 0); });
+  if (!ends_.empty() && static_us(step, fresh, library) >= heavy_us_) end_segments(CutReason::kBudget, false);
 }
 
 void SegmentRecorder::cut(CutReason reason, bool waiting) {
   if (empty() && !waiting) return;
   // The policy counts the ops between waits, so it hears of a wait even if nothing is left to launch.
   const std::lock_guard guard(lock_);
+  end_segments(reason, waiting);
+}
+
+void SegmentRecorder::end_segments(CutReason reason, bool waiting) {
+  if (TraceWriter* writer = context_.trace_writer()) [[unlikely]]
+    writer->cut(this, limits_, reason, waiting);
   tracer_.cut(reason, waiting, [&](const SegmentCut& due) { submit(due, waiting ? kLaunchAwaited : 0); });
 }
 
@@ -177,7 +180,7 @@ void SegmentRecorder::note_site(const SegmentCut& due, const Launch& segment) {
     site.ops = due.ops;
   }
   site.hits += due.hit ? 1 : 0;
-  site.cut = counter_name(due.reason);
+  site.cut = info(due.reason).counter;
   if (!due.hit) site.difference = describe(due.difference);
 }
 

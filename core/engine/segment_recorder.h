@@ -51,6 +51,7 @@ class SegmentRecorder {
   };
   void settle_operands(const StepWriter& step);
   void tag(const Launch& launch) noexcept;
+  void end_segments(CutReason reason, bool waiting);
   void submit(const SegmentCut& due, int flags);
   void retag_rest(std::size_t from);
   void bound_in_flight();
@@ -60,6 +61,7 @@ class SegmentRecorder {
 
   DeviceContext& context_;
   const QueueId queue_;
+  const TracerLimits limits_;
   const double heavy_us_;  // a step that takes the device so long ends its segment
   RecorderLock lock_;      // guards the rest
   std::atomic<std::uint32_t> pending_{0};

@@ -1,4 +1,5 @@
 """What the engine counts, and its account of itself."""
+import os
 from typing import Any
 
 from adaptive_eager import _C
@@ -34,6 +35,14 @@ class Report:
 def explain() -> Report:
     """Why segments were cut where they were, what was compiled, what it costs."""
     return Report(_C.explain())
+
+
+def dump_trace(path: str | os.PathLike[str] | None) -> None:
+    """Writes the steps that adaptive mode records from now on, without data, to a file; None ends it.
+
+    The program ``replay`` of the benchmarks runs such a file offline: how segments would be cut, and at what cost.
+    """
+    _C.dump_trace("" if path is None else os.fspath(path))
 
 
 def _render(value: Any, indent: int = 0) -> list[str]:

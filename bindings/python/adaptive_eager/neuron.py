@@ -36,7 +36,7 @@ from adaptive_eager.memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
-from adaptive_eager.metrics import Report, explain, metrics, reset_metrics
+from adaptive_eager.metrics import Report, dump_trace, explain, metrics, reset_metrics
 from adaptive_eager.random import (
     get_rng_state,
     get_rng_state_all,

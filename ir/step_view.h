@@ -1,0 +1,37 @@
+// StepView: the key of a step taken apart again, for printing and for checking it. Not on the hit path.
+// Plain values that refer to the key's words; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "ir/step.h"
+
+namespace aee {
+
+/// One argument, or an element of a list, in the order of the key.
+struct StepArgument {
+  Head head;
+  std::span<const std::uint64_t> words;  ///< what follows the head: sizes and strides, a class, or values
+};
+
+/// How an operand lies to the one that touched its buffer first, where one of them is written.
+struct StepRelation {
+  std::uint32_t operand;  ///< number among the device tensors
+  std::int64_t distance;  ///< elements
+};
+
+struct StepView {
+  std::uint64_t op_id = 0, state = 0;
+  std::vector<StepArgument> arguments;
+  std::vector<StepRelation> relations;
+  std::size_t params = 0;  ///< words of params that the arguments need
+};
+
+/// Takes the key of a step of `op` apart; empty if it is not one.
+[[nodiscard]] std::optional<StepView> view_step(const Op& op, std::span<const std::uint64_t> key);
+
+}  // namespace aee
