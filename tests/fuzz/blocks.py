@@ -76,13 +76,14 @@ def deferred(w):
     statement = {"do": "deferred", "body": []}
     names = [var(x)]
     for _ in range(w.random.randint(2, 7)):
-        bad = w.choice(["[0, 0]", "[0, 9]", "[1, 0]"])
-        index = py(f"torch.tensor({bad}, device=device)")
+        index = py(f"torch.tensor({w.choice(['[0, 0]', '[0, 9]', '[1, 0]'])}, device=device)")
+        # Flat operands: a shape that only the device has got as far as to see must not raise another error.
         source = w.choice(names)
+        flat, other = py(f"v.{source['v']}.flatten()"), py(f"v.{w.choice(names)['v']}.flatten()")
         fn, args = w.choice([
-            ("torch.gather", [py(f"v.{source['v']}.flatten()"), 0, index]), ("torch.index_select", [source, 0, index]),
-            ("[]", [source, index]), ("torch.floor_divide", [index, index]), ("torch.add", [source, 1]),
-            ("torch.mul", [source, w.choice(names)]), (".sum", [source]), (".exp", [source]), ("torch.stack", [names[-2:]]),
+            ("torch.gather", [flat, 0, index]), ("torch.index_select", [flat, 0, index]), ("[]", [flat, index]),
+            ("torch.floor_divide", [index, index]), ("torch.add", [source, 1]), ("torch.cat", [[flat, other]]),
+            ("torch.mul", [source, py(f"{other['py']}.sum()")]), (".sum", [source]), (".exp", [source]),
         ])
         name = w.name("d")
         statement["body"].append({"do": "call", "fn": fn, "args": args, "to": name})

@@ -113,6 +113,11 @@ class Writer:
             return False
         return self.pick(fits) if self.chance(0.93) else self.pick()
 
+    def pick_source(self, name):
+        """What may be copied into a variable. Sizes without elements are equal: the device does not compare them yet."""
+        other, target = self.pick_like(name), self.tensor(name)
+        return name if target.numel() == 0 and target.shape != self.tensor(other).shape else other
+
     # ---- statements ----
 
     def call(self, fn, *args, to="a", sync=False, place=None, **kw):

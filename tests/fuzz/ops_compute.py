@@ -24,7 +24,8 @@ def with_forms(w, fn, x, *args, **kw):
         sure = target is not None and (w.chance(0.1) or same_kind(w, target, x))
         return write(w, f".{fn}_", var(target) if sure else x, *args, **kw)
     if form == "out" and fn not in ("rsub", "float_power"):
-        out = py("torch.empty(0, device=device)") if w.chance(0.5) else var(w.pick(writable=True))
+        target = w.pick(writable=True) if w.chance(0.5) else None
+        out = var(target) if target else py("torch.empty(0, device=device)")
         return write(w, f"torch.{fn}", x, *args, out=out, **kw)
     return w.call(f"torch.{fn}", x, *args, **kw)
 
@@ -37,10 +38,13 @@ def same_kind(w, target, x):
 def write(w, fn, target, *args, **kw):
     """A write in place. One that fails halfway has no defined result, so it is not kept."""
     own = [one["v"] for one in (kw.get("out"), target) if isinstance(one, dict) and "v" in one]
+    if "v" not in kw.get("out", target):
+        return w.call(fn, target, *args, **kw)
     if not own or ("out" not in kw and not w.may_use(own[0], writable=True)):
         return None
+    before = w.tensor(own[0]).shape
     name = w.call(fn, target, *args, **kw)
-    if kw.get("sync") and w.failed():
+    if w.failed() and (kw.get("sync") or w.tensor(own[0]).shape != before):
         w.take_back()
     return name
 

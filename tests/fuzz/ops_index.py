@@ -68,7 +68,7 @@ def value_for(w, x):
     if kind < 0.45:
         return py("torch.tensor(2.0)")
     # Of a number with a history PyTorch's own indexing makes another graph on the CPU than on other devices.
-    other = w.pick_like(x)
+    other = w.pick_source(x)
     return var(other) if w.tensor(other).dim() or not w.tensor(other).requires_grad else 1
 
 

@@ -73,7 +73,8 @@ def drawn(w):
         how = [(".normal_", 0.5, 2.0), (".uniform_", -1, 2), (".exponential_",), (".bernoulli_", 0.3), (".random_",),
                (".uniform_", 1, 0), (".normal_", 0, -1), (".log_normal_",), (".geometric_", 0.4), (".cauchy_",)]
         fn, *numbers = w.choice(how)
-        return w.call(fn, var(w.pick(writable=True)), *numbers)
+        target = w.pick(writable=True)
+        return w.call(fn, var(target), *numbers) if target else None
     if kind == "multinomial":
         return w.call("torch.multinomial", py("torch.ones(2, 5, device=device)"), w.choice([2, 5, 6]), sync=True)
     if kind == "dropout":
@@ -93,13 +94,16 @@ def copied(w):
     if kind == "clone":
         shape = {"memory_format": py(f"torch.{w.choice(['contiguous_format', 'preserve_format', 'channels_last'])}")}
         return w.call(w.choice([".clone", ".contiguous"]), var(x), **(shape if w.chance(0.5) else {}))
+    target = w.pick(writable=True)
     if kind == "into":
-        return w.call(".copy_", var(w.pick(writable=True)), var(w.pick_like(x)))
+        return w.call(".copy_", var(target), var(w.pick_source(target))) if target else None
     y = w.pick(host=True, writable=True) or host(w)
+    if 0 in (w.tensor(x).numel(), w.tensor(y).numel()):
+        return None
     if kind == "to device":
         return w.call(".to", var(y), py("device"), copy=True, **({"non_blocking": True} if w.chance(0.3) else {}))
     if kind == "from host":
-        return w.call(".copy_", var(w.pick(writable=True)), var(y))
+        return w.call(".copy_", var(target), var(y)) if target and w.tensor(target).numel() else None
     return w.call(".copy_", var(y), var(x), to="h")
 
 

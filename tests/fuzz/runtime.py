@@ -22,7 +22,7 @@ def plain(text):
     text = text.split(" (neuron: raised by ")[0].split("(Triggered internally at")[0]
     text = re.sub(rf"(?:{DEVICE}|PrivateUse1|CPU)(\w+)Type\b", r"torch.\1Tensor", text)
     text = re.sub(rf"{DEVICE}:0|{DEVICE}|privateuseone", "cpu", text)
-    return text.replace("PrivateUse1", "CPU").strip()
+    return text.replace("PrivateUse1", "CPU").replace("torch::autograd::CopyBackwards", "Fill3").strip()
 
 
 def describe_error(error):
