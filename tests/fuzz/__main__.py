@@ -24,7 +24,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--replay", type=Path, help="JSON of a finding or of a program")
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parents[2] / "build" / "fuzz", help="for findings")
+    folder = Path(__file__).parents[2] / "build" / "fuzz"
+    parser.add_argument("--folder", type=Path, default=folder, help="where findings are written")
     options = parser.parse_args()
     if options.replay:
         return replay(options.replay)

@@ -12,7 +12,8 @@ FAMILIES = (
     (8, make.made), (3, make.factory), (2, make.like), (3, make.drawn), (5, make.copied), (3, make.looked),
     (14, view.viewed), (8, compute.unary), (12, compute.binary), (5, compute.ternary), (2, compute.activation),
     (7, compute.reduction), (5, compute.product), (4, compute.joined), (7, indexed.read), (10, indexed.write_at),
-    (3, indexed.overlapping), (3, indexed.replaced), (3, nn.layer), (2, nn.loss), (3, nn.leaf), (5, nn.grow), (5, nn.grad),
+    (3, indexed.overlapping), (3, indexed.replaced), (3, nn.layer), (2, nn.loss), (3, nn.leaf), (5, nn.grow),
+    (5, nn.grad), (2, nn.trained), (1, nn.transformed),
 )
 # Not in threads that run at once: the generator, and switches of the whole process.
 ALONE = {make.drawn}
@@ -120,8 +121,16 @@ def in_turns(w):
                 while len(body) == length:
                     leaf_statement(w)
                 del body[length + 1:]
+    for body in statement["bodies"]:
+        repeat(w, body)
     w.in_threads = False
     w.body.append(statement)
+
+
+def repeat(w, body):
+    """What repeats is recognised, and gives other threads the time to come between."""
+    if w.chance(0.6):
+        body[:] = [{"do": "loop", "times": w.choice([2, 5, 15]), "body": list(body)}]
 
 
 def at_once(w):
@@ -138,6 +147,9 @@ def at_once(w):
         w.frozen = {**shared, "mine": {half}}
         with w.block(statement, body):
             some(w, 12)
+            if w.chance(0.2):
+                streams(w)
+        repeat(w, body)
         shared.update({one: "hidden" for one in storages(w, set(vars(w.v)) - before)})  # of another thread
     w.frozen, w.in_threads = None, False
     w.body.append(statement)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import adaptive_eager
 
-from fuzz import configs, script
+from fuzz import configs, generate, script, shrink
 
 TESTS = Path(__file__).parent.parent
 PACKAGE = Path(adaptive_eager.__file__).parent.parent
@@ -19,8 +19,9 @@ def start(configuration, order):
     environment = {**os.environ, **configuration["environment"], "OMP_NUM_THREADS": str(configuration["threads"]),
                    "PYTHONPATH": os.pathsep.join([str(PACKAGE), str(TESTS)]), "PYTHONDONTWRITEBYTECODE": "1"}
     order = {**order, "rate": configuration["rate"], "threads": configuration["threads"]}
-    return subprocess.Popen([sys.executable, "-m", "fuzz.worker", json.dumps(order)], env=environment, cwd="/", text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [sys.executable, "-m", "fuzz.worker", json.dumps(order)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, env=environment, cwd="/", text=True, **pipes)
 
 
 class Batch:
@@ -38,7 +39,8 @@ class Batch:
             self.take(json.loads(line)) if line.startswith("{") else None
         if worker.returncode:
             text = self.errors.strip()[-3000:]
-            self.finding = {"seed": self.open, "crash": f"exit code {worker.returncode}\n{text}", **(self.finding or {})}
+            crash = f"exit code {worker.returncode}\n{text}"
+            self.finding = {"seed": self.open, "crash": crash, **(self.finding or {})}
 
     def take(self, said):
         if "begin" in said:
@@ -55,7 +57,19 @@ def report(finding, configuration):
     if "program" not in finding:
         return f"# seed {finding['seed']} under {json.dumps(configuration)}: {finding['crash']}\n"
     small = finding.get("small", finding["program"])
-    return script.script(small, finding["found"], configuration["environment"], configuration["rate"], configuration["threads"])
+    return script.script(small, finding["found"], **configuration)
+
+
+def program_of_crash(finding, configuration, seconds):
+    """A crash ends its process, so every candidate has one of its own; a program that needs company stays as it is."""
+    program = finding.get("program") or generate.generate(finding["seed"])
+
+    def crashes(candidate):
+        return "crash" in (Batch(configuration, {"program": candidate, "seconds": 0}).finding or {})
+
+    small = shrink.shrink(program, crashes, seconds) if crashes(program) else program
+    found = ["?", "crash", "", finding["crash"].replace("\n", "\n#   ")]
+    return {**finding, "program": program, "small": small, "found": found}
 
 
 def campaign(first, minutes, folder, size=150, seconds=25.0):
@@ -64,10 +78,13 @@ def campaign(first, minutes, folder, size=150, seconds=25.0):
     folder.mkdir(parents=True, exist_ok=True)
     while time.monotonic() < end:
         configuration = configs.configuration(seed)
-        batch = Batch(configuration, {"first": seed, "count": size, "seconds": seconds, "until": end - time.monotonic()})
+        order = {"first": seed, "count": size, "seconds": seconds, "until": end - time.monotonic()}
+        batch = Batch(configuration, order)
         for result in batch.results.values():
             counts[result] = counts.get(result, 0) + 1
         if batch.finding:
+            if "crash" in batch.finding and batch.finding["seed"] is not None:
+                batch.finding = program_of_crash(batch.finding, configuration, 2 * seconds)
             findings.append(batch.finding)
             name = folder / f"seed-{batch.finding['seed']}"
             name.with_suffix(".py").write_text(report(batch.finding, configuration))

@@ -4,7 +4,7 @@ import ctypes
 
 import torch
 
-from fuzz import compare, program, runtime
+from fuzz import compare, concurrency, program, runtime
 
 M_PERTURB = -6  # of glibc's mallopt: new memory is filled with a byte
 CPU_RUNS = (0, 0x5A, 0xC3)
@@ -17,7 +17,7 @@ def fill_new_memory(byte):
 
 
 def compiled(candidate):
-    space = dict(vars(runtime))
+    space = {**vars(runtime), **vars(concurrency)}
     exec(compile(program.source(candidate), f"<program {candidate.get('seed')}>", "exec"), space)
     return space["program"]
 

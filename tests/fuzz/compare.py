@@ -25,7 +25,8 @@ def pointed(want, got):
     if isinstance(want, dict) and isinstance(got, dict):
         keys = [key for key in want if want[key] != got.get(key)]
         return {key: want[key] for key in keys}, {key: got.get(key) for key in keys}
-    if isinstance(want, torch.Tensor) and isinstance(got, torch.Tensor) and want.shape == got.shape and want.numel() > 9:
+    tensors = isinstance(want, torch.Tensor) and isinstance(got, torch.Tensor)
+    if tensors and want.shape == got.shape and want.numel() > 9:
         width = want.element_size()
         wrong = (raw(want) != raw(got)).view(-1, width).any(1).nonzero().flatten()
         some = wrong[:8]

@@ -9,8 +9,8 @@ import warnings
 
 import torch
 
+from fuzz import concurrency, known, runtime
 from fuzz import program as language
-from fuzz import runtime
 
 FLOATS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
@@ -45,7 +45,7 @@ class Writer:
         self.frozen = None  # within threads that run at once: storages that belong to others
         self.alone = True  # false within threads: no global switches there
         self.in_threads = False
-        self.space = {**vars(runtime), "v": self.v, "device": "cpu", "log": self.log}
+        self.space = {**vars(runtime), **vars(concurrency), "v": self.v, "device": "cpu", "log": self.log}
 
     # ---- choices ----
 
@@ -59,7 +59,8 @@ class Writer:
         rank = self.random.choice([0, 1, 1, 2, 2, 2, 3, 3, 4]) if rank is None else rank
         if self.chance(0.02):
             return [40000] if rank == 1 else [3, 1, 20000][:max(rank, 1)]
-        return [self.random.choice([0, 1, 1, 2, 3, 3, 4, 5, 17] if self.chance(0.3) else [2, 3, 4]) for _ in range(rank)]
+        odd, usual = [0, 1, 1, 2, 3, 3, 4, 5, 17], [2, 3, 4]
+        return [self.random.choice(odd if self.chance(0.3) else usual) for _ in range(rank)]
 
     def scalar(self):
         """A number: plain, or at an edge."""
@@ -114,7 +115,7 @@ class Writer:
         return self.pick(fits) if self.chance(0.93) else self.pick()
 
     def pick_source(self, name):
-        """What may be copied into a variable. Sizes without elements are equal: the device does not compare them yet."""
+        """What may be copied into a variable. Without elements it has the same size: the device does not look yet."""
         other, target = self.pick_like(name), self.tensor(name)
         return name if target.numel() == 0 and target.shape != self.tensor(other).shape else other
 
@@ -122,7 +123,7 @@ class Writer:
 
     def call(self, fn, *args, to="a", sync=False, place=None, **kw):
         """Writes a call and runs it. `to` is the first letter of the result's name; empty: no result is kept."""
-        statement = {"do": "call", "fn": fn, "args": list(args)}
+        statement = {"do": "call", "fn": "torch.add" if known.avoided(fn) else fn, "args": list(args)}
         if kw:
             statement["kw"] = kw
         if to:
@@ -180,5 +181,5 @@ def generate(seed):
         blocks.concurrent(writer)
     statements = writer.statements
     if writer.chance(0.5):
-        statements = [{"do": "loop", "times": writer.choice([2, 3, 5]), "body": statements}]
+        statements = [{"do": "loop", "times": writer.choice([2, 3, 5, 12]), "body": statements}]
     return {"seed": seed, "statements": statements}

@@ -2,14 +2,14 @@
 from fuzz.generate import DTYPES, py, tup, var
 
 UNARY = """abs neg relu sigmoid tanh exp log sqrt rsqrt reciprocal floor ceil round trunc frac sign sgn sin cos tan atan
-    asin acos sinh cosh expm1 log1p log2 log10 exp2 erf erfc lgamma digamma square logical_not bitwise_not isnan isinf
-    isfinite signbit angle positive deg2rad nan_to_num logit i0 sinc asinh erfinv""".split()
-BINARY = """add sub mul div pow maximum minimum fmax fmin remainder fmod atan2 floor_divide true_divide eq ne lt le gt ge
-    logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign hypot nextafter logaddexp xlogy
+    asin acos sinh cosh expm1 log1p log2 log10 exp2 erf erfc lgamma digamma square logical_not bitwise_not isnan
+    isinf isfinite signbit angle positive deg2rad nan_to_num logit i0 sinc asinh erfinv""".split()
+BINARY = """add sub mul div pow maximum minimum fmax fmin remainder fmod atan2 floor_divide true_divide eq ne lt le gt
+    ge logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign hypot nextafter logaddexp xlogy
     heaviside bitwise_left_shift float_power gcd rsub ldexp""".split()
 DIVISIONS = {"remainder", "fmod", "floor_divide", "div", "pow", "gcd"}  # by zero, or to a negative power
-TORCH_ACTIVATIONS = """relu gelu silu elu leaky_relu softplus hardtanh hardsigmoid hardswish mish logsigmoid selu celu relu6
-    softsign tanhshrink softshrink hardshrink""".split()
+ACTIVATIONS = """relu gelu silu elu leaky_relu softplus hardtanh hardsigmoid hardswish mish logsigmoid selu celu
+    relu6 softsign tanhshrink softshrink hardshrink""".split()
 WITHOUT_IN_PLACE = {"isnan", "isinf", "isfinite", "signbit", "angle", "positive", "maximum", "minimum", "fmax", "fmin",
                     "logaddexp", "rsub"}
 
@@ -89,11 +89,11 @@ def ternary(w):
 
 
 def activation(w):
-    w.call(f"F.{w.choice(TORCH_ACTIVATIONS)}", var(w.pick_float() or w.pick()))
+    w.call(f"F.{w.choice(ACTIVATIONS)}", var(w.pick_float() or w.pick()))
 
 
-REDUCTIONS = """sum mean prod amax amin max min argmax argmin var std logsumexp any all cumsum cumprod cummax median mode
-    sort argsort topk kthvalue nansum aminmax softmax log_softmax norm count_nonzero unique diff logcumsumexp
+REDUCTIONS = """sum mean prod amax amin max min argmax argmin var std logsumexp any all cumsum cumprod cummax median
+    mode sort argsort topk kthvalue nansum aminmax softmax log_softmax norm count_nonzero unique diff logcumsumexp
     var_mean nanmean""".split()
 NEED_DIM = {"logsumexp", "cumsum", "cumprod", "cummax", "softmax", "log_softmax", "logcumsumexp"}
 NO_KEEPDIM = NEED_DIM | {"sort", "argsort", "topk", "kthvalue", "count_nonzero", "unique", "diff", "aminmax"}
@@ -119,6 +119,9 @@ def reduction(w):
         w.call("[]", var(result), w.choice([0, 1, -1]))
 
 
+PRODUCTS = "mm mm matmul addmm linear outer bmm einsum turned baddbmm dot cdist".split()
+
+
 def product(w):
     matrices = [w.pick(lambda tensor: tensor.dim() == 2 and not tensor.dtype.is_complex) for _ in range(3)]
     a = matrices[0]
@@ -126,7 +129,7 @@ def product(w):
         return
     inner = w.tensor(a).shape[1]
     b = w.pick(lambda tensor: tensor.dim() == 2 and tensor.shape[0] == inner) or matrices[1]
-    fn = w.choice(["mm", "mm", "matmul", "addmm", "linear", "outer", "bmm", "einsum", "turned", "baddbmm", "dot", "cdist"])
+    fn = w.choice(PRODUCTS)
     if fn == "turned":
         return w.call("torch.mm", var(a), py(f"v.{a}.t()"))
     if fn == "addmm":
@@ -139,7 +142,8 @@ def product(w):
     if fn == "bmm":
         return w.call("torch.bmm", py(f"v.{a}[None]"), py(f"v.{b}[None]"))
     if fn == "baddbmm":
-        return w.call("torch.baddbmm", var(w.pick()), py(f"v.{a}[None]"), py(f"v.{b}[None]"), beta=w.choice([0, 1, 0.5]))
+        batches = [py(f"v.{a}[None]"), py(f"v.{b}[None]")]
+        return w.call("torch.baddbmm", var(w.pick()), *batches, beta=w.choice([0, 1, 0.5]))
     if fn == "einsum":
         return w.call("torch.einsum", w.choice(["ij,jk->ik", "ij,jk->ki", "ij,jk->", "ij,ij->j"]), var(a), var(b))
     if fn == "cdist":
@@ -151,9 +155,10 @@ def product(w):
 
 def joined(w):
     x = w.pick()
-    fn = w.choice(["cat", "stack", "tile", "repeat", "roll", "tril", "triu", "pad", "cartesian_prod", "meshgrid", "rot90"])
+    fn = w.choice("cat stack tile repeat roll tril triu pad cartesian_prod meshgrid rot90".split())
     if fn in ("cat", "stack"):
-        parts = [var(x)] + [var(w.pick(lambda tensor: tensor.shape == w.tensor(x).shape)) for _ in range(w.random.randint(0, 2))]
+        count, size = w.random.randint(0, 2), w.tensor(x).shape
+        parts = [var(x)] + [var(w.pick(lambda tensor: tensor.shape == size)) for _ in range(count)]
         return w.call(f"torch.{fn}", parts, w.dim(w.tensor(x)))
     if fn in ("tile", "repeat"):
         return w.call(f".{fn}", var(x), tup(*[w.choice([1, 2]) for _ in range(w.tensor(x).dim() + w.chance(0.2))]))

@@ -28,13 +28,16 @@ def mask(w, x):
     return var(ready_made) if ready_made and w.chance(0.6) else py(f"(v.{x} > 0)")
 
 
+READS = """index index mask index_select gather take nonzero masked_select embedding repeat_interleave searchsorted
+    bincount one_hot unique take_along_dim""".split()
+
+
 def read(w):
     x = w.pick()
     tensor, d = w.tensor(x), w.dim(w.tensor(x))
     size = tensor.shape[d] if tensor.dim() else 1
     i = indices(w, bound(w, size), plain=True)
-    kind = w.choice(["index", "index", "mask", "index_select", "gather", "take", "nonzero", "masked_select", "embedding",
-                     "repeat_interleave", "searchsorted", "bincount", "one_hot", "unique", "take_along_dim"])
+    kind = w.choice(READS)
     if kind == "index":
         many = [indices(w, bound(w, n)) for n in tensor.shape[: w.random.randint(1, 2)]]
         return w.call("[]", var(x), tup(*many, *([py("slice(None)")] if w.chance(0.2) else [])), sync=True)
@@ -72,6 +75,10 @@ def value_for(w, x):
     return var(other) if w.tensor(other).dim() or not w.tensor(other).requires_grad else 1
 
 
+WRITES = """slice slice slice mask index masked_fill_ index_fill_ index_add_ scatter_ index_put_ put_ masked_scatter_
+    scatter_add_ index_copy_ augmented fill_diagonal_""".split()
+
+
 def write_at(w):
     x = w.pick(writable=True)
     if x is None:
@@ -79,8 +86,7 @@ def write_at(w):
     tensor, d = w.tensor(x), w.dim(w.tensor(x))
     size = tensor.shape[d] if tensor.dim() else 1
     i = indices(w, bound(w, size, wild=0.02), plain=True)
-    kind = w.choice(["slice", "slice", "slice", "mask", "index", "masked_fill_", "index_fill_", "index_add_", "scatter_",
-                     "index_put_", "put_", "masked_scatter_", "scatter_add_", "index_copy_", "augmented", "fill_diagonal_"])
+    kind = w.choice(WRITES)
     if kind == "augmented":
         return w.call(w.choice(["+=", "-=", "*=", "/="]), var(x), value_for(w, x), to="")
     if kind in ("slice", "mask", "index"):
@@ -104,9 +110,10 @@ def write_at(w):
         return write(w, f".{kind}", var(x), d, zeros, py(f"v.{x}.clone()"), sync=True)
     if kind == "fill_diagonal_":
         return write(w, ".fill_diagonal_", var(x), w.scalar())
-    if kind == "put_":
-        return write(w, ".put_", var(x), i, flat, sync=True)
-    return write(w, ".index_put_", var(x), tup(i), w.choice([flat, py(f"v.{x}.flatten()[0]")]), w.chance(0.5), sync=True)
+    if kind == "put_":  # of no elements, the device takes two views of one buffer for one tensor
+        return write(w, ".put_", var(x), i, flat, sync=True) if tensor.numel() else None
+    values = w.choice([flat, py(f"v.{x}.flatten()[0]")])
+    return write(w, ".index_put_", var(x), tup(i), values, w.chance(0.5), sync=True)
 
 
 def overlapping(w):

@@ -11,7 +11,8 @@ def made(w, size=None, dtype=None, kind=None, form=None):
     dtype = w.choice(DTYPES) if dtype is None else dtype
     seed = w.random.randrange(10**6)
     host = f"make({kind!r}, {tuple(size)}, {dtype}, {seed}, {form!r})"
-    return w.call(".to", py(host), py("device"), copy=True)
+    pinned = {"non_blocking": True} if w.chance(0.15) else {}
+    return w.call(".to", py(host + (".pin_memory()" if pinned else "")), py("device"), copy=True, **pinned)
 
 
 def host(w):
@@ -55,7 +56,7 @@ def like(w):
 def drawn(w):
     """Random numbers: one generator, so never in threads that run at once."""
     size, where = tup(*w.size()), {"device": py("device")}
-    kind = w.choice(["seed", "rand", "randn", "randint", "randperm", "like", "write", "dropout", "bernoulli", "multinomial"])
+    kind = w.choice("seed rand randn randint randperm like write dropout bernoulli multinomial".split())
     if kind == "seed":
         return w.call("torch.manual_seed", w.random.randrange(99), to="")
     if kind in ("rand", "randn"):
@@ -88,9 +89,8 @@ def copied(w):
     if kind == "to host":
         return w.call(".to", var(x), "cpu", copy=True, to="h")
     if kind == "to dtype":
-        fn, args = w.choice([(".to", [py(w.choice(DTYPES))]), (".float", []), (".double", []), (".long", []), (".bool", []),
-                             (".half", []), (".type", [py(w.choice(DTYPES))]), (".bfloat16", [])])
-        return w.call(fn, var(x), *args)
+        fn = w.choice(".to .to .type .float .double .long .bool .half .bfloat16".split())
+        return w.call(fn, var(x), *([py(w.choice(DTYPES))] if fn in (".to", ".type") else []))
     if kind == "clone":
         shape = {"memory_format": py(f"torch.{w.choice(['contiguous_format', 'preserve_format', 'channels_last'])}")}
         return w.call(w.choice([".clone", ".contiguous"]), var(x), **(shape if w.chance(0.5) else {}))

@@ -9,14 +9,18 @@ def image(w):
     return x or ops_make.made(w, [2, 3, 6, 6], torch.float32, "normal")
 
 
+LAYERS = """conv layer_norm group_norm batch_norm pool interpolate attention instance_norm glu normalize
+    rms_norm""".split()
+LOSSES = "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss kl_div huber_loss bce".split()
+
+
 def layer(w):
     x = image(w)
     tensor = w.tensor(x)
     channels, seed = tensor.shape[1], w.random.randrange(999)
     weight = py(f"make('normal', (4, {channels}) + (3,) * (v.{x}.dim() - 2), v.{x}.dtype, {seed}).to(device)")
     ranks = {3: "1d", 4: "2d"}[tensor.dim()]
-    kind = w.choice(["conv", "layer_norm", "group_norm", "batch_norm", "pool", "interpolate", "attention", "instance_norm",
-                     "glu", "normalize", "rms_norm"])
+    kind = w.choice(LAYERS)
     if kind == "conv":
         return w.call(f"F.conv{ranks}", var(x), weight, padding=w.choice([0, 1]), stride=w.choice([1, 2]))
     if kind in ("layer_norm", "rms_norm"):
@@ -41,13 +45,14 @@ def layer(w):
 def loss(w):
     x = w.pick(lambda tensor: tensor.is_floating_point() and tensor.dim() == 2) or ops_make.made(w, [4, 3], FLOATS[0])
     rows, classes = w.tensor(x).shape
-    kind = w.choice(["cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "kl_div", "huber_loss", "bce"])
+    kind = w.choice(LOSSES)
     reduction = w.choice(["mean", "sum", "none"])
     if kind in ("cross_entropy", "nll_loss"):
         target = py(f"torch.arange({rows}, device=device) % {max(classes, 1) + w.chance(0.1)}")
         return w.call(f"F.{kind}", var(x), target, reduction=reduction, sync=True)
     if kind == "bce":
-        return w.call("F.binary_cross_entropy_with_logits", var(x), py(f"(v.{x} > 0).to(v.{x}.dtype)"), reduction=reduction)
+        target = py(f"(v.{x} > 0).to(v.{x}.dtype)")
+        return w.call("F.binary_cross_entropy_with_logits", var(x), target, reduction=reduction)
     return w.call(f"F.{kind}", var(x), var(w.pick_like(x)), reduction=reduction)
 
 
@@ -70,13 +75,11 @@ def grad(w):
     x = w.pick(lambda tensor: tensor.requires_grad and tensor.is_leaf) or y
     kind = w.choice(["backward", "backward", "retain", "grad", "double", "hook", "hook", "zero", "detach_", "look"])
     if kind in ("backward", "retain"):
-        return w.call(".backward", py(f"v.{y}.sum()"), **({"retain_graph": True} if kind == "retain" else {}), to="", sync=True)
-    if kind == "grad":
-        many = w.call("torch.autograd.grad", py(f"v.{y}.square().sum()"), [var(x)], retain_graph=True, allow_unused=True,
-                      to="t", sync=True)
-        return w.call("[]", var(many), 0)
-    if kind == "double":
-        many = w.call("torch.autograd.grad", py(f"v.{y}.square().sum()"), [var(x)], create_graph=True, to="t", sync=True)
+        keep = {"retain_graph": True} if kind == "retain" else {}
+        return w.call(".backward", py(f"v.{y}.sum()"), to="", sync=True, **keep)
+    if kind in ("grad", "double"):
+        how = {"retain_graph": True, "allow_unused": True} if kind == "grad" else {"create_graph": True}
+        many = w.call("torch.autograd.grad", py(f"v.{y}.square().sum()"), [var(x)], to="t", sync=True, **how)
         return w.call("[]", var(many), 0)
     if kind == "hook":
         fn = w.choice([".register_hook", ".register_hook", ".retain_grad", ".register_post_accumulate_grad_hook"])
@@ -87,6 +90,30 @@ def grad(w):
     if kind == "detach_":
         return w.call(".detach_", var(y))
     return w.call("getattr", var(x), "grad")
+
+
+def trained(w):
+    """A step of an optimizer."""
+    def is_ready(tensor):
+        return tensor.is_leaf and tensor.grad is not None
+
+    tensors = [name for name, value in vars(w.v).items() if isinstance(value, torch.Tensor) and w.may_use(name, True)]
+    leaves = [name for name in tensors if w.accepts(is_ready, w.tensor(name))]
+    if not leaves:
+        return grad(w)
+    kind = w.choice(["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam"])
+    how = {"momentum": 0.9} if kind == "SGD" and w.chance(0.5) else {}
+    how |= {"weight_decay": 0.1} if w.chance(0.3) else {}
+    how |= {"foreach": w.chance(0.5)} if w.chance(0.4) else {}
+    return w.call("optimize", kind, [var(name) for name in dict.fromkeys(leaves[-3:])], lr=0.1, to="t", **how)
+
+
+def transformed(w):
+    """Functions of functions."""
+    x = w.pick_float() or leaf(w)
+    fn = w.choice(["torch.vmap(torch.sin)", "torch.vmap(torch.sum)", "torch.func.grad(lambda t: t.square().sum())",
+                   "torch.func.jacrev(torch.sin)", "torch.vmap(lambda t: t * 2 + t.sum())"])
+    return w.call(fn, var(x))
 
 
 def grow(w):

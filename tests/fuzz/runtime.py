@@ -5,7 +5,6 @@ This file is copied into stand-alone scripts as it is, so it imports nothing of 
 import contextlib
 import random
 import re
-import threading
 import types
 import warnings
 
@@ -78,7 +77,8 @@ def seen(value, racy=False):
         return layout(value, racy)
     if isinstance(value, (tuple, list)):
         return [seen(one, racy) for one in value]
-    return plain(repr(value)) if isinstance(value, (int, float, complex, str)) or value is None else type(value).__name__
+    known = value is None or isinstance(value, (int, float, complex, str))
+    return plain(repr(value)) if known else type(value).__name__
 
 
 class Log:
@@ -131,7 +131,8 @@ class Log:
 
 # ---- helpers of programs ---------------------------------------------------------------------------------------------
 
-EDGES = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-40, -1e-310, 3e38, 65504.0, 0.5, 2.0, 127.0]
+INF, NAN = float("inf"), float("nan")
+EDGES = [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, 1e-40, -1e-310, 3e38, 65504.0, 0.5, 2.0, 127.0]
 
 
 def make(kind, size, dtype, seed, form="dense"):
@@ -141,7 +142,8 @@ def make(kind, size, dtype, seed, form="dense"):
     wide = torch.complex128 if dtype.is_complex else torch.float64
     data = torch.randn(size, generator=generator, dtype=wide, device=here)
     if kind == "edge":
-        data = torch.tensor(EDGES, dtype=wide, device=here)[torch.randint(len(EDGES), size, generator=generator, device=here)]
+        places = torch.randint(len(EDGES), size, generator=generator, device=here)
+        data = torch.tensor(EDGES, dtype=wide, device=here)[places]
     if kind == "index":
         data = torch.randint(-1, 4, size, generator=generator, device=here).to(wide)
     if not (dtype.is_floating_point or dtype.is_complex):
@@ -165,6 +167,13 @@ def wait():
 
 def mark_step():
     torch.neuron.mark_step()
+
+
+def optimize(kind, tensors, **options):
+    """One step of an optimizer over leaves that have gradients; what it keeps is a result."""
+    optimizer = getattr(torch.optim, kind)(tensors, **options)
+    optimizer.step()
+    return [value for state in optimizer.state.values() for _, value in sorted(state.items())]
 
 
 @contextlib.contextmanager
@@ -205,91 +214,6 @@ def hook(log, factor):
         log.value(gradient)
         return gradient * factor
     return call
-
-
-STREAMS = {}
-
-
-@contextlib.contextmanager
-def side_stream(device, index, order):
-    """Runs a block on another stream, after what was before it and before what comes after it."""
-    if device != DEVICE:
-        yield
-        return
-    side, here = STREAMS.setdefault(index, torch.neuron.Stream()), torch.neuron.current_stream()
-
-    def after(first, then):
-        if order == "event":
-            then.wait_event(first.record_event())
-        else:
-            then.wait_stream(first)
-
-    after(here, side)
-    try:
-        with torch.neuron.stream(side):
-            yield
-    finally:
-        after(side, here)
-
-
-class Turns:
-    """Threads that take turns, statement by statement, in a fixed order; their streams hand over by events."""
-
-    def __init__(self, count, handover):
-        self.changed, self.waiting, self.handover, self.event = threading.Condition(), list(range(count)), handover, None
-
-    def begin(self, number):
-        with self.changed:
-            self.changed.wait_for(lambda: self.waiting[0] == number)
-        if self.event:
-            torch.neuron.current_stream().wait_event(self.event)
-
-    def end(self, leave=False):
-        if self.handover:
-            self.event = torch.neuron.current_stream().record_event()
-        with self.changed:
-            number = self.waiting.pop(0)
-            self.waiting += [] if leave else [number]
-            self.changed.notify_all()
-
-
-class Turn:
-    """The turn of one thread; is entered again and again."""
-
-    def __init__(self, turns, number):
-        self.turns, self.number = turns, number
-
-    def __enter__(self):
-        self.turns.begin(self.number)
-
-    def __exit__(self, *exception):
-        self.turns.end()
-
-    def leave(self):
-        self.turns.begin(self.number)
-        self.turns.end(leave=True)
-
-
-def run_threads(log, place, functions, turns, streams):
-    """Runs functions in threads: each statement in its turn, or all at once, where nothing that is seen depends on it."""
-    order = Turns(len(functions), streams and log.device == DEVICE)
-    mine = [Turn(order, number) if turns else None for number in range(len(functions))]
-    logs = [Log(log.device, log.disturb, one, racy=not turns) for one in mine]
-
-    def work(number):
-        try:
-            with side_stream(log.device, f"thread {number}", "stream") if streams else contextlib.nullcontext():
-                functions[number](logs[number])
-                if turns:
-                    mine[number].leave()
-        except Exception as error:
-            logs[number].add("error", describe_error(error))
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(functions))]
-    [one.start() for one in threads]
-    [one.join() for one in threads]
-    for one in logs:
-        log.entries += one.entries
 
 
 class Deferred:

@@ -1,4 +1,5 @@
 """Prints a program as a stand-alone Python script that shows its difference."""
+import re
 from pathlib import Path
 
 from fuzz import program as language
@@ -29,6 +30,7 @@ def script(program, difference, environment, rate=0.0, threads=1, repeats=4):
     found = [f"Difference at {place} ({kind})", f"  cpu:    {want}", f"  neuron: {got}"]
     head = "".join(f"# {line}\n" for line in found)
     variables = "".join(f"os.environ.setdefault({name!r}, {value!r})\n" for name, value in sorted(environment.items()))
-    helpers = (FOLDER / "runtime.py").read_text() + "\n\n" + (FOLDER / "compare.py").read_text().replace("import torch\n", "")
+    texts = [(FOLDER / f"{name}.py").read_text() for name in ("runtime", "concurrency", "compare")]
+    helpers = "\n\n".join(re.sub(r"^from fuzz.*\n", "", text, flags=re.MULTILINE) for text in texts)
     main = MAIN.format(threads=threads, repeats=repeats, rate=rate, seed=program.get("seed", 0))
     return f"{head}import os\nimport sys\n\n{variables}\n{helpers}\n\n{language.source(program)}{main}"

@@ -26,7 +26,8 @@ def shrink(program, fails, seconds=60.0):
 
 def lists_of(program):
     """All lists of statements, from outside in."""
-    return [program["statements"]] + [body for one in language.walk(program["statements"]) for body in language.bodies(one)]
+    inner = [body for one in language.walk(program["statements"]) for body in language.bodies(one)]
+    return [program["statements"], *inner]
 
 
 def without_statements(program, holds):
