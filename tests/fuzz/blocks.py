@@ -6,6 +6,7 @@ from fuzz import ops_index as indexed
 from fuzz import ops_make as make
 from fuzz import ops_nn as nn
 from fuzz import ops_view as view
+from fuzz import ops_wild as wild
 from fuzz.generate import py, storage, var
 
 FAMILIES = (
@@ -13,7 +14,7 @@ FAMILIES = (
     (14, view.viewed), (8, compute.unary), (12, compute.binary), (5, compute.ternary), (2, compute.activation),
     (7, compute.reduction), (5, compute.product), (4, compute.joined), (7, indexed.read), (10, indexed.write_at),
     (3, indexed.overlapping), (3, indexed.replaced), (3, nn.layer), (2, nn.loss), (3, nn.leaf), (5, nn.grow),
-    (5, nn.grad), (2, nn.trained), (1, nn.transformed),
+    (5, nn.grad), (2, nn.trained), (1, nn.transformed), (6, wild.wild),
 )
 # Not in threads that run at once: the generator, and switches of the whole process.
 ALONE = {make.drawn}

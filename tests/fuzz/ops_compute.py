@@ -123,12 +123,14 @@ PRODUCTS = "mm mm matmul addmm linear outer bmm einsum turned baddbmm dot cdist"
 
 
 def product(w):
-    matrices = [w.pick(lambda tensor: tensor.dim() == 2 and not tensor.dtype.is_complex) for _ in range(3)]
-    a = matrices[0]
+    def is_matrix(tensor):
+        return tensor.dim() == 2 and tensor.numel() < 2000 and not tensor.dtype.is_complex
+
+    a = w.pick(is_matrix)
     if a is None:
-        return
+        return None
     inner = w.tensor(a).shape[1]
-    b = w.pick(lambda tensor: tensor.dim() == 2 and tensor.shape[0] == inner) or matrices[1]
+    b = w.pick(lambda tensor: is_matrix(tensor) and tensor.shape[0] == inner) or w.pick(is_matrix)
     fn = w.choice(PRODUCTS)
     if fn == "turned":
         return w.call("torch.mm", var(a), py(f"v.{a}.t()"))
@@ -137,7 +139,7 @@ def product(w):
     if fn == "linear":
         return w.call("F.linear", var(a), py(f"v.{b}.t()"), *([var(w.pick())] if w.chance(0.3) else []))
     if fn in ("outer", "dot"):
-        flat = [py(f"v.{one}.flatten()") for one in (a, w.choice([a, b]))]
+        flat = [py(f"v.{one}.flatten()[:40]") for one in (a, w.choice([a, b]))]
         return w.call(f"torch.{fn}", *flat)
     if fn == "bmm":
         return w.call("torch.bmm", py(f"v.{a}[None]"), py(f"v.{b}[None]"))

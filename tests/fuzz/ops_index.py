@@ -2,7 +2,7 @@
 import torch
 
 from fuzz import ops_make, ops_view
-from fuzz.generate import py, tup, var
+from fuzz.generate import py, storage, tup, var
 from fuzz.ops_compute import write
 
 
@@ -70,9 +70,13 @@ def value_for(w, x):
         return w.scalar()
     if kind < 0.45:
         return py("torch.tensor(2.0)")
-    # Of a number with a history PyTorch's own indexing makes another graph on the CPU than on other devices.
+    # From a tensor of one element PyTorch's own indexing fills on the CPU and copies on other devices. That shows in
+    # autograd's graph, and where it would copy from what it writes.
     other = w.pick_source(x)
-    return var(other) if w.tensor(other).dim() or not w.tensor(other).requires_grad else 1
+    source = w.tensor(other)
+    if source.dim() == 0 and (source.requires_grad or storage(source) == storage(w.tensor(x))):
+        return 1
+    return var(other)
 
 
 WRITES = """slice slice slice mask index masked_fill_ index_fill_ index_add_ scatter_ index_put_ put_ masked_scatter_

@@ -1,4 +1,6 @@
 """Views: slices, permutations, reshapes, windows, other dtypes of the same bytes."""
+import torch
+
 from fuzz.generate import py, tup, var
 
 
@@ -100,6 +102,8 @@ def reread(w, x, tensor):
         return w.call("getattr", var(x), kind)
     if kind == "resolve":
         return w.call(w.choice([".resolve_conj", ".resolve_neg"]), var(x))
+    if kind == "neg" and tensor.dtype == torch.bool:
+        return None
     if kind == "neg":
         return w.call("torch._neg_view", var(x))
     return w.call(f"torch.{kind}", var(x))

@@ -22,7 +22,6 @@ def say(**words):
 def examine(program, rate, seconds):
     """Runs one program; on a difference shrinks it and says so. True if the worker may go on."""
     seed = program["seed"]
-    say(begin=seed)
     faulthandler.dump_traceback_later(HANG, exit=True)
     found = check.check(program, rate)
     if isinstance(found, tuple) and check.on_cpu(check.compiled(program)) is None:
@@ -57,11 +56,15 @@ def main(arguments):
     torch.set_num_threads(order["threads"])
     end = time.monotonic() + order.get("until", 1e9)
     if "program" in order:
+        say(begin=order["program"]["seed"])
         examine(order["program"], order["rate"], order["seconds"])
         return
     for seed in range(order["first"], order["first"] + order["count"]):
+        if time.monotonic() > end:
+            break
+        say(begin=seed)
         faulthandler.dump_traceback_later(HANG, exit=True)
-        if time.monotonic() > end or not examine(generate.generate(seed), order["rate"], order["seconds"]):
+        if not examine(generate.generate(seed), order["rate"], order["seconds"]):
             break
 
 
