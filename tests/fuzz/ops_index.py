@@ -46,8 +46,8 @@ def read(w):
     if kind == "index_select":
         return w.call("torch.index_select", var(x), d, i, sync=True)
     if kind in ("gather", "take_along_dim"):
-        flat = py(f"v.{x}.flatten()")
-        return w.call(f"torch.{kind}", flat, 0, indices(w, bound(w, tensor.numel()), plain=True), sync=True)
+        flat, places = py(f"v.{x}.flatten()"), indices(w, bound(w, tensor.numel()), plain=True)
+        return w.call(f"torch.{kind}", flat, *([0, places] if kind == "gather" else [places, 0]), sync=True)
     if kind in ("take", "repeat_interleave", "masked_select"):
         other = {"take": i, "repeat_interleave": w.choice([2, 0, py("torch.tensor([1, 2], device=device)")])}
         return w.call(f"torch.{kind}", var(x), other.get(kind) or mask(w, x), sync=True)

@@ -12,7 +12,7 @@ import torch
 
 from fuzz import check, generate, known, shrink
 
-HANG = 60  # seconds for one program
+HANG = 180  # seconds for one program, on a machine that has other things to do
 
 
 def say(**words):
