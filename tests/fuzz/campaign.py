@@ -38,7 +38,8 @@ class Batch:
         for line in output.splitlines():
             self.take(json.loads(line)) if line.startswith("{") else None
         if worker.returncode:
-            text = self.errors.strip()[-3000:]
+            text = self.errors.strip()
+            text = text if len(text) < 6000 else text[:4000] + "\n…\n" + text[-2000:]
             crash = f"exit code {worker.returncode}\n{text}"
             self.finding = {"seed": self.open, "crash": crash, **(self.finding or {})}
 

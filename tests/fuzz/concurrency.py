@@ -78,13 +78,14 @@ def run_threads(log, place, functions, turns, streams):
     logs = [Log(log.device, log.disturb, one, racy=not turns) for one in mine]
 
     def work(number):
-        try:
-            with side_stream(log.device, f"thread {number}", "stream") if streams else contextlib.nullcontext():
+        with side_stream(log.device, f"thread {number}", "stream") if streams else contextlib.nullcontext():
+            try:
                 functions[number](logs[number])
+            except Exception as error:
+                logs[number].add("error", describe_error(error))
+            finally:
                 if turns:
                     mine[number].leave()
-        except Exception as error:
-            logs[number].add("error", describe_error(error))
 
     sys.setswitchinterval(1e-5)  # by default a thread has time for a whole program
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(functions))]

@@ -1,7 +1,8 @@
 """Under what a worker runs its programs: environment variables are read once, so one configuration a process."""
 import random
 
-OFF = {"TORCH_NEURON_LOG": "error"}
+# Compute threads that spin would keep each other waiting on a machine with few cores.
+OFF = {"TORCH_NEURON_LOG": "error", "OMP_WAIT_POLICY": "passive"}
 
 
 def configuration(seed):
@@ -17,4 +18,5 @@ def configuration(seed):
         environment["TORCH_NEURON_EMULATOR_SEED"] = str(seed + 1)
         environment["TORCH_NEURON_EMULATOR_DELAY_US"] = choose(["0", "20", "200"])
         environment["TORCH_NEURON_EMULATOR_REFUSALS"] = choose(["0", "0.05"])
-    return {"environment": environment, "rate": choose([0.0, 0.0, 0.05, 0.3]), "threads": choose([1, 1, 1, 2])}
+    threads = choose([1, 1, 1, 1, 1, 1, 1, 2])
+    return {"environment": environment, "rate": choose([0.0, 0.0, 0.05, 0.3]), "threads": threads}

@@ -19,6 +19,7 @@ DEVICE = "neuron"
 def plain(text):
     """A text without what names the device."""
     text = text.split(" (neuron: raised by ")[0].split("(Triggered internally at")[0]
+    text = re.sub(r"(Could not run '\S+' with arguments) from the .*", r"\1", text, flags=re.DOTALL)
     text = re.sub(rf"(?:{DEVICE}|PrivateUse1|CPU)(\w+)Type\b", r"torch.\1Tensor", text)
     text = re.sub(rf"{DEVICE}:0|{DEVICE}|privateuseone", "cpu", text)
     return text.replace("PrivateUse1", "CPU").replace("torch::autograd::CopyBackwards", "Fill3").strip()
