@@ -16,7 +16,7 @@ def configuration(seed):
     environment["TORCH_NEURON_LAUNCH_COST_US"] = choose(["0", "0", "10"])
     if choose([True, True, False]):
         environment["TORCH_NEURON_EMULATOR_SEED"] = str(seed + 1)
-        environment["TORCH_NEURON_EMULATOR_DELAY_US"] = choose(["0", "20", "200"])
+        environment["TORCH_NEURON_EMULATOR_DELAY_US"] = choose(["0", "10", "50"])
         environment["TORCH_NEURON_EMULATOR_REFUSALS"] = choose(["0", "0.05"])
     threads = choose([1, 1, 1, 1, 1, 1, 1, 2])
     return {"environment": environment, "rate": choose([0.0, 0.0, 0.05, 0.3]), "threads": threads}
