@@ -87,9 +87,12 @@ def run_threads(log, place, functions, turns, streams):
                 if turns:
                     mine[number].leave()
 
-    sys.setswitchinterval(1e-5)  # by default a thread has time for a whole program
     threads = [threading.Thread(target=work, args=(number,)) for number in range(len(functions))]
+    interval = sys.getswitchinterval()
+    # By default a thread has time for a whole body; much shorter, and a busy machine does nothing but switch.
+    sys.setswitchinterval(interval if turns else 5e-4)
     [one.start() for one in threads]
     [one.join() for one in threads]
+    sys.setswitchinterval(interval)
     for one in logs:
         log.entries += one.entries
