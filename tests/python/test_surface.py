@@ -104,10 +104,11 @@ def test_memory_statistics_count_tensors():
     gc.collect()
     neuron.synchronize()
 
-    def count(column, kind="allocation"):
+    def count(column):
         stats = neuron.memory_stats()
-        assert stats == torch.accelerator.memory_stats() and stats[f"active.all.{column}"] == stats[f"{kind}.all.{column}"]
-        return stats[f"{kind}.all.{column}"]
+        assert stats == torch.accelerator.memory_stats()
+        assert stats[f"active.all.{column}"] == stats[f"allocation.all.{column}"]
+        return stats[f"allocation.all.{column}"]
 
     before = count("current")
     kept = [torch.empty(5, device=DEVICE) for _ in range(3)]
