@@ -4,35 +4,25 @@
 // CPU-time ratios. Two settings: inference mode, and plain tensors (autograd's keys are passed). Beside it: heap
 // allocations an op on the hit path, counted by a replaced operator new.
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <new>
 #include <string>
 #include <vector>
 
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
-#include <time.h>
 
+#include "bench/measure.h"
 #include "bindings/torch/surface.h"
 
 namespace {
 
-std::atomic<std::uint64_t> allocations{0};
+using aee::bench::median;
+using aee::testing::allocation_count;
 
-double cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
+double cpu_ns() { return aee::bench::nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
 struct Case {
   const char* name;
@@ -63,23 +53,15 @@ void compare(const Case& one, const at::Device& device) {
     ours.push_back(time_calls(one, a, b));
     ratio.push_back(ours.back() / eager.back());
   }
-  const std::uint64_t before = allocations.load();
+  const std::uint64_t before = allocation_count.load();
   for (int i = 0; i < kInner; ++i) one.call(a, b);
-  const double heap = static_cast<double>(allocations.load() - before) / kInner;
+  const double heap = static_cast<double>(allocation_count.load() - before) / kInner;
   std::printf("  %-6s eager min %6.0f med %6.0f   neuron min %6.0f med %6.0f   ratio med %.2f   heap blocks/op %.2f\n",
               one.name, *std::min_element(eager.begin(), eager.end()), median(eager),
               *std::min_element(ours.begin(), ours.end()), median(ours), median(ratio), heap);
 }
 
 }  // namespace
-
-void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* block = std::malloc(bytes)) return block;
-  throw std::bad_alloc();
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 int main(int argc, char** argv) {
   setenv("TORCH_NEURON_DEVICE", "null", /*overwrite=*/0);

@@ -34,6 +34,7 @@ MIRRORS: dict[str, str] = {
     "tests/llvm": "lowering/llvm",
     "tests/aten": "lowering/aten",
     "tests/torch": "bindings/torch",
+    "tests": "core/base",  # what lies beside the folders is for all of them
     "bench": "bindings/torch",
 }
 
@@ -87,8 +88,9 @@ def refusal_of_own(file: SourceFile, header: str, known: set[str]) -> str | None
         return f'"{header}" is private to its own folder'
     target, visible = layer_of(header), visible_layers(file)
     if target is None:
-        return None if header.startswith("tests/") and file.path.startswith(("tests/", "bench/")) else (
-            f'"{header}" belongs to no layer')
+        shared = header.startswith("tests/") and file.path.startswith(("tests/", "bench/"))
+        within = header.startswith("bench/") and file.path.startswith("bench/")
+        return None if shared or within else f'"{header}" belongs to no layer'
     if visible is not None and target not in visible:
         return f'"{header}" is of layer {target}; this folder may include {", ".join(visible)}'
     return None

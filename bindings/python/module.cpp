@@ -2,9 +2,9 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <torch/csrc/Exceptions.h>
 #include <torch/csrc/Generator.h>
 
+#include "bindings/python/python_warnings.h"
 #include "bindings/python/source_line.h"
 #include "bindings/torch/surface.h"
 
@@ -20,13 +20,6 @@ void* release_gil() noexcept {
 }
 void retake_gil(void* state) noexcept {
   if (state != nullptr) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
-}
-
-// Through Python's warnings, as eager does; raises where the user made them errors.
-void emit_python_warnings(const std::vector<c10::Warning>& warnings) {
-  if (!Py_IsInitialized()) return;
-  torch::PyWarningHandler handler;
-  for (const c10::Warning& warning : warnings) c10::warn(warning);
 }
 
 std::vector<std::string> package_folders() {

@@ -11,6 +11,7 @@
 
 #include "bindings/python/source_line.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -66,7 +67,7 @@ std::uint32_t intern(PyCodeObject* code) {
   Py_INCREF(code);
   KnownCode known{code, text_of(code->co_filename), text_of(code->co_name), false};
   PyGILState_Release(gil);
-  for (const std::string& folder : foreign_folders()) known.foreign |= known.file.starts_with(folder);
+  known.foreign = is_foreign_file(known.file);
   const std::lock_guard guard(codes_mutex);
   codes().push_back(std::move(known));
   const auto id = static_cast<std::uint32_t>(codes().size() - 1);
@@ -113,6 +114,11 @@ bool is_shim(const _PyInterpreterFrame* frame) {
 }  // namespace
 
 void set_foreign_folders(std::vector<std::string> folders) { foreign_folders() = std::move(folders); }
+
+bool is_foreign_file(std::string_view file) {
+  const auto holds = [file](const std::string& folder) { return file.starts_with(folder); };
+  return std::any_of(foreign_folders().begin(), foreign_folders().end(), holds);
+}
 
 std::uint64_t current_python_line() noexcept {
   PyThreadState* state = PyGILState_GetThisThreadState();

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace aee {
 
 /// Frames of files under these folders are not the user's: the line is taken from further up. Call once, with the GIL.
 void set_foreign_folders(std::vector<std::string> folders);
+/// Whether a file is under one of these folders.
+[[nodiscard]] bool is_foreign_file(std::string_view file);
 /// Id of the calling thread's Python source line, 0 if unknown. Takes the GIL only for code it has never met.
 [[nodiscard]] std::uint64_t current_python_line() noexcept;
 /// "file:line in function" for an id; any thread, without the GIL.

@@ -1,6 +1,9 @@
 // The device allocator that PyTorch asks for storages and statistics. Memory itself belongs to buffers.
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <array>
+#include <atomic>
+
 #include "bindings/torch/default_engine.h"
 #include "lowering/aten/handle.h"
 
@@ -17,6 +20,10 @@ void fill(StatArray& stats, std::uint64_t now, std::uint64_t peak, std::uint64_t
   stat.allocated = static_cast<std::int64_t>(total);
   stat.freed = static_cast<std::int64_t>(freed);
 }
+
+// Buffers that lived when the totals of a device were last set to zero: those that came before and are freed later
+// count as freed.
+std::array<std::atomic<std::uint64_t>, kMaxDevices> buffers_at_reset{};
 
 class NeuronAllocator final : public c10::DeviceAllocator {
  public:
@@ -43,7 +50,8 @@ class NeuronAllocator final : public c10::DeviceAllocator {
     std::uint64_t reserved = 0, reserved_peak = 0;
     context.device().memory_reserved(&reserved, &reserved_peak);
     c10::CachingDeviceAllocator::DeviceStats stats;
-    const std::uint64_t freed = from.buffers_total - from.buffers;
+    const std::uint64_t made = from.buffers_total + buffers_at_reset.at(static_cast<std::size_t>(device)).load();
+    const std::uint64_t freed = made - std::min(made, from.buffers);
     fill(stats.allocation, from.buffers, from.buffers_peak, from.buffers_total, freed);
     fill(stats.active, from.buffers, from.buffers_peak, from.buffers_total, freed);
     fill(stats.allocated_bytes, from.allocated, from.allocated_peak, from.allocated_total, from.freed_total);
@@ -54,11 +62,17 @@ class NeuronAllocator final : public c10::DeviceAllocator {
     stats.num_ooms = static_cast<std::int64_t>(from.out_of_memory);
     return stats;
   }
-  void resetAccumulatedStats(c10::DeviceIndex device) override { engine().device(device).pool().reset_accumulated(); }
+  void resetAccumulatedStats(c10::DeviceIndex device) override {
+    BufferPool& pool = engine().device(device).pool();
+    buffers_at_reset.at(static_cast<std::size_t>(device)) = pool.stats().buffers;
+    pool.reset_accumulated();
+  }
   void resetPeakStats(c10::DeviceIndex device) override { engine().device(device).pool().reset_peak(); }
   std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) override {
-    const MemoryStats stats = engine().device(device).memory_stats();
-    return {stats.limit - std::min(stats.limit, stats.allocated), stats.limit};
+    // The device's memory, not the limit of this process: a limit makes no device smaller.
+    DeviceContext& context = engine().device(device);
+    const std::uint64_t total = context.device().capabilities().memory_bytes;
+    return {total - std::min(total, context.memory_stats().allocated), total};
   }
 };
 

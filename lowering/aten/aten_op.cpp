@@ -1,7 +1,7 @@
 #include "lowering/aten/aten_op.h"
 
-#include <atomic>
-#include <memory>
+#include <deque>
+#include <mutex>
 
 #include "lowering/aten/step_run.h"
 
@@ -29,13 +29,21 @@ bool is_generator(const c10::Type& type) {
   return type.kind() == c10::TypeKind::GeneratorType;
 }
 
+// Where operators live: for good, because launches in flight refer to them when the dispatcher lets go of its kernels.
+AtenOp& make_op(const c10::OperatorHandle& handle) {
+  static std::mutex mutex;  // guards ops
+  static auto* const ops = new std::deque<AtenOp>;
+  const std::lock_guard guard(mutex);
+  AtenOp& op = ops->emplace_back(handle);
+  op.id = static_cast<std::uint32_t>(ops->size());
+  return op;
+}
+
 }  // namespace
 
 AtenOp& register_aten_op(const c10::OperatorHandle& handle, Invoke invoke) {
-  static std::atomic<std::uint32_t> next_id{1};
-  auto op = std::make_unique<AtenOp>(handle);
+  AtenOp* const op = &make_op(handle);
   op->name = c10::toString(handle.operator_name());
-  op->id = next_id.fetch_add(1, std::memory_order_relaxed);
   op->traits = schema_traits(handle);
   if (const OpRow* row = find_op_row(op->name)) {
     // A row knows better than the tag when only masks make an op dynamic.
@@ -52,7 +60,7 @@ AtenOp& register_aten_op(const c10::OperatorHandle& handle, Invoke invoke) {
   if (takes_generator) op->traits |= kDraws;
   op->draws_implicitly = op->has(kDraws) && !takes_generator;
   if (op->draws_implicitly) op->traits |= kInline;
-  return *op.release();
+  return *op;
 }
 
 }  // namespace aee

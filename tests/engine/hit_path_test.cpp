@@ -1,23 +1,9 @@
 // The hit path of the tracer allocates nothing in steady state, counted by operator new.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "core/engine/segment_tracer.h"
+#include "tests/allocation_count.h"
 #include "tests/engine/step_streams.h"
-
-namespace {
-std::uint64_t allocations = 0;
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace aee {
 namespace {
@@ -38,9 +24,9 @@ TEST(HitPath, AllocatesNothingAndMissesNothing) {
   };
   for (int i = 0; i < 6; ++i) lap();
   misses = 0;
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = testing::allocation_count;
   for (int i = 0; i < 10; ++i) lap();
-  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(testing::allocation_count - before, 0U);
   EXPECT_EQ(misses, 0U);
 }
 

@@ -8,18 +8,10 @@ import adaptive_eager
 import torch
 from torch.utils import _pytree as pytree
 
+from cases.helper import bits
+
 DEVICE = "neuron"
 PACKAGE = Path(adaptive_eager.__file__).parent
-
-
-def bits(tensor):
-    """The bytes of a tensor in logical order; one NaN is as good as another."""
-    tensor = tensor.detach().cpu().resolve_conj().resolve_neg()
-    if tensor.is_complex():
-        tensor = torch.view_as_real(tensor)
-    if tensor.is_floating_point():
-        tensor = torch.where(tensor.isnan(), torch.nan, tensor)
-    return tensor.contiguous().view(-1).view(torch.uint8)
 
 
 def same_as_cpu(program, seed=0):

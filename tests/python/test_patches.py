@@ -110,6 +110,11 @@ def test_compile(backend):
     assert torch.equal(bits(y), bits(program(x))) and torch.equal(bits(gradient), bits(expected))
 
 
+def test_dynamo_finds_the_backend_by_itself():
+    code = "import torch, torch._dynamo; print('neuron' in torch._dynamo.list_backends(exclude_tags=()))"
+    assert python(code)[:2] == (0, "True")
+
+
 def test_work_runs_under_the_switches_of_its_call():
     def denormals(device):
         kept = torch.full((8,), 1e-39, device=device) * 0.5

@@ -99,11 +99,37 @@ def test_memory_statistics():
     assert neuron.memory_allocated() == before
 
 
+def test_memory_statistics_count_tensors():
+    neuron = torch.neuron
+    gc.collect()
+    neuron.synchronize()
+
+    def count(column):
+        stats = neuron.memory_stats()
+        assert stats == torch.accelerator.memory_stats()
+        assert stats[f"active.all.{column}"] == stats[f"allocation.all.{column}"]
+        return stats[f"allocation.all.{column}"]
+
+    before = count("current")
+    kept = [torch.empty(5, device=DEVICE) for _ in range(3)]
+    assert count("current") == before + 3 and count("peak") >= before + 3
+    assert f"{before + 3:,}" in neuron.memory_summary().split("tensors, count")[1].splitlines()[0]
+    neuron.reset_accumulated_memory_stats()
+    assert count("allocated") == count("freed") == 0
+    kept[0] = torch.empty(5, device=DEVICE)
+    assert (count("allocated"), count("freed"), count("current")) == (1, 1, before + 3)
+    del kept
+    assert (count("freed"), count("current")) == (4, before)
+
+
 def test_memory_limit():
     neuron = torch.neuron
-    size = neuron.mem_get_info()[1] // 100
+    total = neuron.mem_get_info()[1]
+    size = total // 100
     neuron.set_per_process_memory_fraction(0.001)
     try:
+        assert neuron.mem_get_info()[1] == neuron.get_device_properties().total_memory == total
+        neuron.set_per_process_memory_fraction(0.001)  # of the device's memory, not of the limit before
         with pytest.raises(torch.OutOfMemoryError):
             torch.empty(size, dtype=torch.uint8, device=DEVICE)
         assert (torch.ones(2, device=DEVICE) + 1).tolist() == [2.0, 2.0]

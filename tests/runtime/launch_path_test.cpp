@@ -1,25 +1,10 @@
 // The launch path allocates nothing in steady state: acquire, submit, run, wait, release, counted by operator new.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "core/base/config.h"
 #include "core/base/metrics.h"
 #include "core/runtime/submit.h"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}  // namespace
-
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "tests/allocation_count.h"
 
 namespace aee {
 namespace {
@@ -30,7 +15,7 @@ struct Block {
   char payload[120];
 };
 
-class LaunchPath : public testing::TestWithParam<DeviceKind> {
+class LaunchPath : public ::testing::TestWithParam<DeviceKind> {
  protected:
   /// A step of a program: makes a result, reads two operands, and gives up the result of a step before.
   void step(BufferRef& result, const BufferRef& x, const BufferRef& y) {
@@ -79,13 +64,13 @@ class LaunchPath : public testing::TestWithParam<DeviceKind> {
 
 TEST_P(LaunchPath, AllocatesNothingInSteadyState) {
   steps(1000);
-  const std::uint64_t before = allocations;
+  const std::uint64_t before = testing::allocation_count;
   steps(20000);
   // The null device takes memory from calloc, which is not counted here.
-  EXPECT_EQ(allocations - before, 0U);
+  EXPECT_EQ(testing::allocation_count - before, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, LaunchPath, testing::Values(DeviceKind::kEmulator, DeviceKind::kNull),
+INSTANTIATE_TEST_SUITE_P(Devices, LaunchPath, ::testing::Values(DeviceKind::kEmulator, DeviceKind::kNull),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

@@ -10,7 +10,6 @@ from adaptive_eager.device import index_of
 
 _MIB = 1 << 20
 _fractions: dict[int, float] = {}
-_capacities: dict[int, int] = {}  # bytes of a device before the first limit
 
 
 def empty_cache() -> None:
@@ -64,7 +63,7 @@ def reset_max_memory_allocated(device: torch.types.Device = None) -> None:
 
 
 def mem_get_info(device: torch.types.Device = None) -> tuple[int, int]:
-    """Free and total bytes of a device."""
+    """Free and total bytes of a device. A limit set for this process changes neither."""
     return memory.get_memory_info(index_of(device))
 
 
@@ -77,8 +76,7 @@ def set_per_process_memory_fraction(fraction: float, device: torch.types.Device 
     if not 0.0 <= fraction <= 1.0:
         raise ValueError(f"memory fraction must be between 0 and 1, but got: {fraction}")
     index = index_of(device)
-    capacity = _capacities.setdefault(index, mem_get_info(index)[1])
-    _C.set_limit(int(fraction * capacity), index)
+    _C.set_limit(int(fraction * mem_get_info(index)[1]), index)
     _fractions[index] = fraction
 
 
@@ -94,7 +92,7 @@ def memory_summary(device: torch.types.Device = None, abbreviated: bool = False)
     rows = [("tensors", "allocated_bytes", _MIB), ("in use by the device", "active_bytes", _MIB)]
     rows += [("reserved", "reserved_bytes", _MIB)]
     if not abbreviated:
-        rows += [("tensors, count", "allocated", 1), ("segments, count", "segment", 1)]
+        rows += [("tensors, count", "allocation", 1)]
     free, total = mem_get_info(index)
     columns = ("current", "peak", "allocated", "freed")
     lines = [

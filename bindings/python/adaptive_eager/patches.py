@@ -20,7 +20,6 @@ def apply() -> None:
     optimizers_choose_as_on_cpu()
     printing_copies_first()
     dlpack_refuses()
-    compile_knows_the_backend()
     composites.choose_as_on_cpu()
     switches.synchronize_before_each()
 
@@ -93,19 +92,3 @@ def dlpack_refuses() -> None:
         return __dlpack_device__
 
     replace(torch.Tensor, "__dlpack_device__", make_device)
-
-
-def compile_knows_the_backend() -> None:
-    """torch.compile(backend="neuron") must find our backend, and `import torch` must not load dynamo for it."""
-
-    def make(original: Callable) -> Callable:
-        def __init__(self: Any, backend: Any, *args: Any, **kwargs: Any) -> None:
-            if backend == NAME:
-                from adaptive_eager import dynamo
-
-                dynamo.register()
-            original(self, backend, *args, **kwargs)
-
-        return __init__
-
-    replace(torch._TorchCompileWrapper, "__init__", make)
