@@ -1,0 +1,13 @@
+"""All models of zoo/ give the bits of the CPU, in their own type and in bfloat16, at one thread and at two."""
+import pytest
+
+from suites import all_bits, report_of
+
+pytest.importorskip("transformers", reason="needs requirements-full.txt")
+pytest.importorskip("diffusers", reason="needs requirements-full.txt")
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "seq2seq", "vision", "audio", "multimodal", "series|diffusion"])
+@pytest.mark.parametrize("options", [(), ("--dtype", "bfloat16"), ("--threads", 2)], ids=lambda o: "-".join(map(str, o)))
+def test_models(tmp_path, kind, options):
+    all_bits(*report_of("run_models", tmp_path, "--kind", kind, *options))
