@@ -6,8 +6,11 @@ from suites import all_bits, report_of
 pytest.importorskip("transformers", reason="needs requirements-full.txt")
 pytest.importorskip("diffusers", reason="needs requirements-full.txt")
 
+KINDS = ["encoder", "decoder", "seq2seq", "vision", "audio", "multimodal", "series|diffusion"]
+OPTIONS = {"plain": (), "bfloat16": ("--dtype", "bfloat16"), "two threads": ("--threads", 2)}
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "seq2seq", "vision", "audio", "multimodal", "series|diffusion"])
-@pytest.mark.parametrize("options", [(), ("--dtype", "bfloat16"), ("--threads", 2)], ids=lambda o: "-".join(map(str, o)))
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", OPTIONS)
 def test_models(tmp_path, kind, options):
-    all_bits(*report_of("run_models", tmp_path, "--kind", kind, *options))
+    all_bits(*report_of("run_models", tmp_path, "--kind", kind, *OPTIONS[options]))
