@@ -14,6 +14,14 @@ namespace {
 constexpr std::chrono::microseconds kHostSpin{50};
 constexpr int kHelpDepth = 4;  // queues that a helper follows along unreached waits
 
+// What tensors may occupy is counted when ops are recorded (BufferPool). This bounds what kernels take beside them, and
+// results whose size only the kernel knows: the system would kill the process. Above the first for what size classes
+// waste, and a slab for each of them.
+std::uint64_t arena_bytes(std::uint64_t memory_bytes) {
+  constexpr std::uint64_t kSlabs = std::uint64_t{256} << 20;
+  return memory_bytes + memory_bytes / 8 + kSlabs;
+}
+
 }  // namespace
 
 std::uint64_t emulated_memory_bytes(const Config& config) {
@@ -23,7 +31,8 @@ std::uint64_t emulated_memory_bytes(const Config& config) {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
 }
 
-Emulator::Emulator(const Config& config, Metrics& metrics, const ThreadHooks& hooks) : shared_(config, metrics, hooks) {
+Emulator::Emulator(const Config& config, Metrics& metrics, const ThreadHooks& hooks)
+    : shared_(config, metrics, hooks), arena_(arena_bytes(emulated_memory_bytes(config))) {
   watch_forks();
   capabilities_.name = "emulator";
   capabilities_.device_waits = config.device_waits;

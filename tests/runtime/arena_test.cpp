@@ -132,6 +132,16 @@ TEST(Arena, RefusesWhatNoSystemHas) {
   arena.free(arena.allocate(100));  // and goes on
 }
 
+TEST(Arena, HoldsNoMoreThanItsShare) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  Arena arena(8 * kMiB);
+  void* first = arena.allocate(4 * kMiB);
+  EXPECT_THROW(static_cast<void>(arena.allocate(5 * kMiB)), Error);
+  arena.free(first);
+  arena.free(arena.allocate(5 * kMiB));  // what was free but held is given back for it
+  EXPECT_LE(arena.stats().reserved, 8 * kMiB);
+}
+
 TEST(Arena, ServesManyThreads) {
   Arena arena;
   {
