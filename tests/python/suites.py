@@ -35,3 +35,10 @@ def nothing_differs(report, text):
 def all_bits(report, text):
     """All models of a report gave equal bits in every stage."""
     assert report["models"] and set(report["totals"]) == {"bits"}, text
+
+
+def lasting(report, text):
+    """A soak met faults of every kind and came through them."""
+    assert report["good"], text
+    for kind in "injected RuntimeError", "injected OutOfMemoryError", "UserError", "IndexError", "recovered":
+        assert report["counts"].get(kind, 0) > 0, text
