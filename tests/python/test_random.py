@@ -33,7 +33,8 @@ def test_states_are_those_of_the_cpu():
     assert torch.equal(torch.rand(7, generator=generator, device=DEVICE).cpu(), torch.rand(7, generator=host))
     assert torch.equal(generator.get_state(), host.get_state())
     generator.set_state(torch.Generator().manual_seed(9).get_state())
-    assert torch.rand(1, generator=generator, device=DEVICE).item() == torch.rand(1, generator=host.manual_seed(9)).item()
+    host.manual_seed(9)
+    assert torch.rand(1, generator=generator, device=DEVICE).item() == torch.rand(1, generator=host).item()
     clone = generator.clone_state()
     assert torch.equal(torch.rand(3, generator=clone, device=DEVICE), torch.rand(3, generator=generator, device=DEVICE))
     assert generator.device.type == DEVICE

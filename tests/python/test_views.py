@@ -1,4 +1,4 @@
-"""Views: complex, conjugate and negative ones; copy on write; deterministic mode and its fills; old storages' pointers."""
+"""Complex, conjugate and negative views; copy on write; deterministic mode and its fills; pointers and versions."""
 import pytest
 import torch
 

@@ -3,7 +3,8 @@
 
     run_soak.py --iterations 10000 --json report.json
 
-The faults come from the emulator (TORCH_NEURON_EMULATOR_…; set here unless the environment does) and from the program.
+The faults come from the emulator (TORCH_NEURON_EMULATOR_…, set here unless the environment sets them) and from the
+program. Each thread has a stream of its own: a failure is told to who waits for its stream.
 The exit code is 0 if no bit differs, nothing leaks and nothing hangs.
 """
 import argparse

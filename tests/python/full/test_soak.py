@@ -1,4 +1,4 @@
-"""Ten thousand iterations on two threads with injected faults: nothing leaks, nothing hangs, no bit is wrong after it."""
+"""Ten thousand iterations on two threads with injected faults: nothing leaks or hangs, and no bit is wrong after it."""
 import pytest
 
 from suites import lasting, report_of

@@ -1,8 +1,8 @@
 """One thread of the soak: iterations on the device beside the same on CPU, with faults of several kinds in between.
 
-A fault is a launch or an allocation that the emulator fails, too large a request, an index out of range, or an exception
-of the user's own code. Whatever an iteration raised, the state is loaded again from the CPU, as from a checkpoint. An
-iteration that raised nothing must have the CPU's bits in results and in state.
+A fault is a launch or an allocation that the emulator fails, too large a request, an index out of range, or an
+exception of the user's own code. Whatever an iteration raised, the state is loaded again from the CPU, as from a
+checkpoint. An iteration that raised nothing must have the CPU's bits in results and in state.
 """
 import collections
 import random
