@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "core/base/config.h"
@@ -15,11 +16,12 @@ constexpr std::chrono::microseconds kHostSpin{50};
 constexpr int kHelpDepth = 4;  // queues that a helper follows along unreached waits
 
 // What tensors may occupy is counted when ops are recorded (BufferPool). This bounds what kernels take beside them, and
-// results whose size only the kernel knows: the system would kill the process. Above the first for what size classes
-// waste, and a slab for each of them.
-std::uint64_t arena_bytes(std::uint64_t memory_bytes) {
-  constexpr std::uint64_t kSlabs = std::uint64_t{256} << 20;
-  return memory_bytes + memory_bytes / 8 + kSlabs;
+// results whose size only the kernel knows: the system would kill the process. Kernels of all devices may take from one
+// arena. Above the devices' memory for what size classes waste, and a slab for each of them.
+std::uint64_t arena_bytes(const Config& config) {
+  constexpr std::uint64_t kSlabs = std::uint64_t{256} << 20, kMost = std::uint64_t{1} << 50;
+  const std::uint64_t memory = std::min(emulated_memory_bytes(config), kMost) * config.device_count;
+  return memory + memory / 8 + kSlabs;
 }
 
 }  // namespace
@@ -32,7 +34,7 @@ std::uint64_t emulated_memory_bytes(const Config& config) {
 }
 
 Emulator::Emulator(const Config& config, Metrics& metrics, const ThreadHooks& hooks)
-    : shared_(config, metrics, hooks), arena_(arena_bytes(emulated_memory_bytes(config))) {
+    : shared_(config, metrics, hooks), arena_(arena_bytes(config)) {
   watch_forks();
   capabilities_.name = "emulator";
   capabilities_.device_waits = config.device_waits;
