@@ -1,4 +1,5 @@
 """Hooks, checkpoints, saved tensors, functions of one's own, anomalies: the graph is the CPU's."""
+import gc
 import threading
 
 import pytest
@@ -158,6 +159,7 @@ def test_anomaly_mode_names_the_forward_call():
 
 def test_graphs_die_with_their_results():
     x = torch.ones(1000, device=DEVICE, requires_grad=True)
+    gc.collect()
     torch.neuron.synchronize()
     before = torch.neuron.memory_allocated()
     y = x.exp().sin()
