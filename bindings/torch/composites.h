@@ -44,7 +44,7 @@ void install_zero_products(torch::Library& library);
 /// The nested tensors inside nn.TransformerEncoder: what makes them.
 void install_nested_encoder_input(torch::Library& library);
 
-/// For SparseCsrPrivateUse1: zeros, which asks nobody for memory.
+/// For SparseCsrPrivateUse1: zeros and copies to the device, which ask nobody for memory.
 void install_sparse_refusals(torch::Library& library);
 /// For NestedTensorPrivateUse1: what reads the nested tensors inside nn.TransformerEncoder.
 void install_nested_encoder(torch::Library& library);

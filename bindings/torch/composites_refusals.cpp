@@ -36,7 +36,9 @@ void install_refusals(torch::Library& library) {
 }
 
 void install_sparse_refusals(torch::Library& library) {
-  library.impl("zeros", torch::CppFunction::makeFromBoxedFunction<&refuse_kind<kSparse>>());
+  for (const char* name : {"zeros", "_to_copy"}) {
+    library.impl(name, torch::CppFunction::makeFromBoxedFunction<&refuse_kind<kSparse>>());
+  }
 }
 
 }  // namespace aee

@@ -75,6 +75,7 @@ struct alignas(64) SizeClass {
 struct Arena::Impl {
   std::byte* base = nullptr;
   std::size_t page_count = 0;
+  std::uint64_t most_bytes = 0;
   std::unique_ptr<std::uint16_t[]> class_of_page;  // with kSlabStart; written before blocks of the page are handed out
   std::array<SizeClass, kClassCount> classes;
 
@@ -117,6 +118,8 @@ void Arena::Impl::reserve() {
 /// Pages in a row, usable; or page_count if there are none.
 std::size_t Arena::Impl::take_pages(std::size_t count) {
   std::size_t first = page_count;
+  const std::uint64_t now = reserved.load(std::memory_order_relaxed) + (count << kPageBits);
+  if (now > most_bytes) return page_count;
   for (auto run = free_runs.begin(); run != free_runs.end(); ++run) {
     if (run->second < count) continue;
     first = run->first;
@@ -132,7 +135,6 @@ std::size_t Arena::Impl::take_pages(std::size_t count) {
     ::madvise(memory, count << kPageBits, MADV_HUGEPAGE);  // a kernel without huge pages is only slower
     first = std::exchange(pages_begun, pages_begun + count);
   }
-  const std::uint64_t now = reserved.load(std::memory_order_relaxed) + (count << kPageBits);
   reserved.store(now, std::memory_order_relaxed);
   if (now > reserved_peak.load(std::memory_order_relaxed)) reserved_peak.store(now, std::memory_order_relaxed);
   return first;
@@ -204,7 +206,10 @@ void Arena::Impl::trim_class(std::size_t index) {
   }
 }
 
-Arena::Arena() : impl_(std::make_unique<Impl>()) { impl_->reserve(); }
+Arena::Arena(std::uint64_t most_bytes) : impl_(std::make_unique<Impl>()) {
+  impl_->most_bytes = most_bytes;
+  impl_->reserve();
+}
 
 Arena::~Arena() { ::munmap(impl_->base, impl_->page_count << kPageBits); }
 
@@ -230,7 +235,8 @@ void* Arena::allocate(std::size_t bytes) {
       if (!last_try) trim();
     }
   }
-  fail(ErrorKind::kOutOfMemory, "the system has no ", bytes, " bytes of memory for the device");
+  fail(ErrorKind::kOutOfMemory, "out of device memory: tried to allocate ", bytes, " bytes, ",
+       impl_->reserved.load(std::memory_order_relaxed), " of ", impl_->most_bytes, " bytes are held");
 }
 
 void Arena::free(void* block) noexcept {

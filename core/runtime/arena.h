@@ -17,7 +17,8 @@ struct ArenaStats {
 
 class Arena {
  public:
-  Arena();
+  /// Never holds more than `most_bytes` of the system's memory.
+  explicit Arena(std::uint64_t most_bytes = ~std::uint64_t{0});
   ~Arena();  ///< Returns everything; blocks still out become invalid.
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "core/base/config.h"
@@ -14,6 +15,15 @@ namespace {
 constexpr std::chrono::microseconds kHostSpin{50};
 constexpr int kHelpDepth = 4;  // queues that a helper follows along unreached waits
 
+// What tensors may occupy is counted when ops are recorded (BufferPool). This bounds what kernels take beside them, and
+// results whose size only the kernel knows: the system would kill the process. Kernels of all devices may take from one
+// arena. Above the devices' memory for what size classes waste, and a slab for each of them.
+std::uint64_t arena_bytes(const Config& config) {
+  constexpr std::uint64_t kSlabs = std::uint64_t{256} << 20, kMost = std::uint64_t{1} << 50;
+  const std::uint64_t memory = std::min(emulated_memory_bytes(config), kMost) * config.device_count;
+  return memory + memory / 8 + kSlabs;
+}
+
 }  // namespace
 
 std::uint64_t emulated_memory_bytes(const Config& config) {
@@ -23,7 +33,8 @@ std::uint64_t emulated_memory_bytes(const Config& config) {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
 }
 
-Emulator::Emulator(const Config& config, Metrics& metrics, const ThreadHooks& hooks) : shared_(config, metrics, hooks) {
+Emulator::Emulator(const Config& config, Metrics& metrics, const ThreadHooks& hooks)
+    : shared_(config, metrics, hooks), arena_(arena_bytes(config)) {
   watch_forks();
   capabilities_.name = "emulator";
   capabilities_.device_waits = config.device_waits;

@@ -11,6 +11,7 @@
 #include <c10/core/GradMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include "core/base/error.h"
 #include "core/runtime/device.h"
 #include "lowering/aten/memory_offers.h"
 
@@ -71,6 +72,15 @@ void free_any(void* data) noexcept {
   }
 }
 
+// PyTorch's error, and not ours: it passes through kernels up to the user, at the call or at the next sync point.
+void* allocate_block(std::size_t bytes) {
+  try {
+    return scope_memory->allocate(bytes);
+  } catch (const Error& error) {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, error.what());
+  }
+}
+
 class ScopeAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
@@ -78,7 +88,7 @@ class ScopeAllocator final : public c10::Allocator {
     if (offers != nullptr) {
       if (c10::DataPtr offered = take_offer(bytes)) return offered;
     }
-    void* data = scope_memory->allocate(bytes);
+    void* data = allocate_block(bytes);
     return {data, data, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &free_any; }

@@ -1,72 +1,65 @@
-"""Warnings of ops that ran on the device: given at the next waiting call, with the line of the user that waits."""
-import inspect
+"""Warnings: those of the call come from the call; those that kernels give on the device come at the next wait."""
 import warnings
 
 import pytest
 import torch
 
-from surface import DEVICE
-
-TEXT = "degrees of freedom"
+from surface import DEVICE, in_child
 
 
-def line():
-    return inspect.currentframe().f_back.f_lineno
+@pytest.fixture(autouse=True)
+def not_only_once():
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
 
 
-@pytest.fixture
-def spread():
-    """A deviation that warns when it runs; its layout is known, so that it runs on the device."""
-    one = torch.ones(1, device=DEVICE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for _ in range(3):
-            one.std()
+def caught(call):
+    """The texts of the warnings that a call and the wait after it give."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
         torch.neuron.synchronize()
-    return one.std
+    return [str(one.message).replace(DEVICE, "cpu") for one in found]
 
 
-@pytest.mark.parametrize("wait", [
-    lambda result: (result.item(), line())[1],
-    lambda result: (result.cpu(), line())[1],
-    lambda result: (torch.neuron.synchronize(), line())[1],
-    lambda result: (torch.accelerator.synchronize(), line())[1],
-    lambda result: (torch.neuron.current_stream().synchronize(), line())[1],
-    lambda result: (repr(result), line())[1],
-])
-def test_a_warning_names_the_line_that_waits(spread, wait):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        called = line() + 1
-        expected = {called, wait(spread())}  # verify mode runs the op at the call
-    (warning,) = caught
-    assert TEXT in str(warning.message) and issubclass(warning.category, UserWarning)
-    assert warning.filename == __file__ and warning.lineno in expected
+WARNING = {
+    "resized out": lambda device: torch.add(torch.ones(3, device=device), 1, out=torch.ones(7, device=device)),
+    "complex to real": lambda device: torch.ones(2, dtype=torch.complex64, device=device).float(),
+    "deviation of one": lambda device: torch.std(torch.ones(1, device=device)),
+    "lazy gradient": lambda device: (torch.ones(2, device=device, requires_grad=True) * 1).grad,
+}
 
 
-def test_text_and_category_are_those_of_eager(spread):
-    texts = []
-    for call in torch.ones(1).std, spread:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            call().item()
-        texts += [(warning.category, str(warning.message)) for warning in caught]
-    assert len(texts) == 2 and texts[0] == texts[1]
+@pytest.mark.parametrize("name", WARNING)
+def test_the_same_warnings_as_on_the_cpu(name):
+    expected = caught(lambda: WARNING[name]("cpu"))
+    assert len(expected) == 1
+    for _ in range(4):  # the first run of an operation is not like the others
+        assert caught(lambda: WARNING[name](DEVICE)) == expected
 
 
-def test_filters_find_the_module_of_the_user(spread):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", module=__name__)
-        spread().item()
-    assert not caught
-
-
-@pytest.mark.parametrize("wait", [torch.Tensor.item, lambda result: torch.neuron.synchronize()])
-def test_warnings_as_errors(spread, wait):
+def test_they_can_be_errors_and_are_told_once():
+    x = torch.ones(1, device=DEVICE)
+    for _ in range(3):
+        caught(lambda: torch.std(x))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(UserWarning, match=TEXT):
-            wait(spread())
-        torch.neuron.synchronize()  # once
-        assert (torch.ones(1, device=DEVICE) + 1).item() == 2
+        with pytest.raises(UserWarning, match="degrees of freedom"):
+            torch.std(x)
+            torch.neuron.synchronize()
+        torch.neuron.synchronize()
+    assert caught(lambda: None) == []
+
+
+@in_child(TORCH_NEURON_VERIFY="0")
+def test_those_of_the_device_come_at_the_next_wait():
+    x = torch.ones(1, device=DEVICE)
+    for _ in range(3):
+        caught(lambda: torch.std(x))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        y = torch.std(x)
+        at_the_call = len(found)
+        y.item()
+    assert (at_the_call, len(found)) == (0, 1)

@@ -132,6 +132,17 @@ TEST(Arena, RefusesWhatNoSystemHas) {
   arena.free(arena.allocate(100));  // and goes on
 }
 
+TEST(Arena, HoldsNoMoreThanItsShare) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20;
+  Arena arena(16 * kMiB);
+  void* first = arena.allocate(8 * kMiB);
+  EXPECT_THROW(static_cast<void>(arena.allocate(10 * kMiB)), Error);
+  EXPECT_EQ(arena.stats().reserved, 8 * kMiB);
+  arena.free(first);
+  arena.free(arena.allocate(10 * kMiB));  // what was free but held is given back for it
+  EXPECT_EQ(arena.stats().reserved, 10 * kMiB);
+}
+
 TEST(Arena, ServesManyThreads) {
   Arena arena;
   {

@@ -81,6 +81,29 @@ def test_style_only_warns_of_a_long_header(tmp_path):
     assert code == 0 and "warning" in output
 
 
+CONTRACT = "| promise | tests |\n|---|---|\n| it works | `test_a.py::test_works`, `b_test.cpp::Thing.Works` |\n"
+PROVEN = {"tests/python/test_a.py": "def test_works():\n", "tests/b_test.cpp": "TEST_F(Thing, Works) {\n"}
+
+
+def test_contract_passes_where_every_test_exists(tmp_path):
+    assert run("check_contract.py", write(tmp_path, {"docs/contract.md": CONTRACT, **PROVEN}))[0] == 0
+
+
+@pytest.mark.parametrize(
+    "old, new, complaint",
+    [
+        ("test_works`", "test_work`", "there is no test test_a.py::test_work"),
+        ("Thing.Works", "Thing.Work", "there is no test b_test.cpp::Thing.Work"),
+        ("test_a.py", "test_c.py", "there is no test test_c.py"),
+        ("`test_a.py::test_works`, `b_test.cpp::Thing.Works`", "none yet", "a promise without a test"),
+        (CONTRACT, "", "no promises"),
+    ],
+)
+def test_contract_refuses(tmp_path, old, new, complaint):
+    code, output = run("check_contract.py", write(tmp_path, {"docs/contract.md": CONTRACT.replace(old, new), **PROVEN}))
+    assert code == 1 and complaint in output
+
+
 def test_counting_adds_reports_and_notices_a_fallen_runner(tmp_path):
     report = '<testsuites><testsuite><testcase/><testcase><failure/></testcase><testcase><skipped/></testcase>'
     root = write(
