@@ -84,7 +84,7 @@ void print(const char* name, const char* side, const Figures& figures) {
 int main(int argc, char** argv) {
   const int laps = argc > 1 && std::atoi(argv[1]) > 0 ? std::atoi(argv[1]) : 2000;
   at::set_num_threads(1);
-  if (aee::count_devices() == 0) return 1;
+  if (aee::device_count() == 0) return 1;
   const c10::InferenceMode inference;
   std::printf("ns; op: what the host pays to record one\n");
   for (const Case& one : {Case{"ready", 0, 0}, Case{"after 1 op", 1, 0}, Case{"after 20 ops", 20, 0},
