@@ -4,6 +4,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/thread_number.h"
 #include "core/engine/segment_recorder.h"
 #include "core/runtime/submit.h"
 
@@ -148,7 +149,7 @@ void DeviceContext::submit_full(QueueId queue, const Launch& launch, Timepoint* 
 void DeviceContext::raise_failure(Buffer& buffer) {
   const FailurePtr failure = buffer.failure();
   if (failure == nullptr) return;
-  if (failure->delivered.exchange(true) && buffer.backing().object != nullptr) {
+  if (!failure->tell(this_thread_number()) && buffer.backing().object != nullptr) {
     // Only ever to be written by launches that did not run, and the user knows: what it holds is whole.
     buffer.clear_failure();
     return;
@@ -158,7 +159,7 @@ void DeviceContext::raise_failure(Buffer& buffer) {
 
 void DeviceContext::raise_untold(QueueId queue) {
   while (const FailurePtr failure = device_->take_failure(queue)) {
-    if (!failure->delivered.exchange(true)) std::rethrow_exception(failure->cause);
+    if (failure->tell(this_thread_number())) std::rethrow_exception(failure->cause);
   }
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "core/base/thread_number.h"
+
 namespace aee {
 
 void WaitList::add(Timepoint point) noexcept {
@@ -24,6 +26,7 @@ Launch& append_step(WordArray& block, const StepWriter& step, std::span<Buffer* 
   auto& launch = *::new (block.extend(head_words + payload_words)) Launch{};
   launch.run = code.run;
   launch.describe = code.describe;
+  launch.thread = this_thread_number();
   launch.flags = static_cast<std::uint16_t>(code.flags);
   launch.size = static_cast<std::uint32_t>(8 * (head_words + payload_words));
   launch.wait_count = static_cast<std::uint16_t>(waits.size());

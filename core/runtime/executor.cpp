@@ -30,6 +30,7 @@ void mark_written(Launch& launch, const FailurePtr& failure) {
 FailurePtr make_failure(const Launch& launch) {
   auto failure = std::make_shared<Failure>();
   failure->cause = std::current_exception();
+  failure->thread = launch.thread;
   try {
     if (launch.describe != nullptr) failure->where = launch.describe(launch);
   } catch (...) {  // a failure without a place is better than none

@@ -37,6 +37,7 @@ struct Launch {
   std::uint16_t fresh_count = 0;    ///< the first of those: their life begins with this launch
   std::uint16_t op_count = 1;       ///< for the counter ops_executed
   std::uint16_t flags = 0;          ///< LaunchFlags
+  std::uint32_t thread = 0;         ///< number of the host thread that recorded it, for its failure; 0: unknown
   PendingTag tag = 0;               ///< who held it back: cleared from its buffers when the queue accepts it
 
   [[nodiscard]] std::span<Timepoint> waits() noexcept { return {reinterpret_cast<Timepoint*>(this + 1), wait_count}; }

@@ -1,5 +1,6 @@
 """Failures that only values show: where they surface, what they carry, and that work goes on."""
 import re
+import threading
 
 import pytest
 import torch
@@ -98,3 +99,30 @@ def test_an_exception_between_ops_loses_nothing():
         except (ValueError, RuntimeError):
             pass
     assert x.tolist() == [6] * 4
+
+
+def test_another_thread_that_is_told_does_not_know_for_the_first():
+    x, written = torch.arange(3.0, device=DEVICE), torch.zeros(3, device=DEVICE)
+    good, bad = (torch.tensor(values, device=DEVICE) for values in ([0, 1, 2], [7, 7, 7]))
+    for _ in range(3):
+        written.add_(torch.gather(x, 0, good)).zero_()
+    torch.neuron.synchronize()
+    told = []
+
+    def wait():
+        try:
+            torch.neuron.synchronize()
+        except RuntimeError as error:
+            told.append(error)
+
+    try:
+        written.add_(torch.gather(x, 0, bad))
+    except RuntimeError:
+        return  # verify mode raises at the call
+    other = threading.Thread(target=wait)
+    other.start()
+    other.join()
+    assert len(told) == 1
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        written.tolist()
+    assert written.tolist() == [0, 0, 0]
