@@ -1,4 +1,5 @@
-// A small number for each thread of the process, from 1 in order of first use; never used again. Any thread.
+// this_thread_number: a small number for each thread of the process, from 1 in order of first use; never used again.
+// Nobody owns it; any thread.
 #pragma once
 
 #include <atomic>
