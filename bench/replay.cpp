@@ -73,6 +73,7 @@ void report(const char* name, std::size_t recorder, const Replayed& replayed, co
 
 void replay(const TraceStream& stream, int laps) {
   std::vector<std::unique_ptr<Replayed>> recorders;
+  recorders.reserve(stream.recorders.size());
   for (const TracerLimits& limits : stream.recorders) recorders.push_back(std::make_unique<Replayed>(limits));
   for (int i = 0; i < laps; ++i) run_lap(stream, recorders);
   for (std::size_t i = 0; i < recorders.size(); ++i) {
