@@ -164,19 +164,17 @@ void SegmentRecorder::bound_in_flight() {
   }
 }
 
-void SegmentRecorder::note_site(const SegmentCut& due, const Launch& segment) {
+void SegmentRecorder::note_site(const SegmentCut& due) {
   if (due.end->program == nullptr) {
     due.end->program = &sites_[due.end];
     tracer_.trie().charge(*due.end, 2 * sizeof(SiteReport));
   }
   SiteReport& site = *static_cast<SiteReport*>(due.end->program);
   if (site.launches++ == 0) {
-    const Launch* last = nullptr;
-    for_each_inner(segment, [&](const Launch& inner) {
-      if (last == nullptr) site.first = inner.describe(inner);
-      last = &inner;
-    });
-    site.last = last->describe(*last);
+    const Launch& first = pending(0);
+    const Launch& last = pending(due.ops - 1);
+    site.first = first.describe(first);
+    site.last = last.describe(last);
     site.ops = due.ops;
   }
   site.hits += due.hit ? 1 : 0;
@@ -189,24 +187,37 @@ void SegmentRecorder::explain(std::vector<SiteReport>& reports) {
   for (const auto& [node, site] : sites_) reports.push_back(site);
 }
 
-void SegmentRecorder::submit(const SegmentCut& due, int flags) {
-  const std::size_t end = ends_[due.ops - 1];
-  const bool rest = due.ops < ends_.size();
-  if (rest) retag_rest(end);
-  // The segment's head goes right in front of its launches.
+Launch& SegmentRecorder::pending(std::size_t index) noexcept {
+  return *reinterpret_cast<Launch*>(block_.data() + (index == 0 ? kHeadWords : ends_[index - 1]));
+}
+
+/// The oldest `ops` pending launches as one unit.
+Launch& SegmentRecorder::make_unit(std::uint32_t ops, int flags) {
   const std::span<const Timepoint> waits = waits_.view();
+  if (ops == 1 && waits.empty()) {
+    Launch& launch = pending(0);
+    launch.flags |= static_cast<std::uint16_t>(flags);
+    return launch;
+  }
+  // The segment's head goes right in front of its launches.
   const std::size_t head = kHeadWords - sizeof(Launch) / 8 - waits.size();
   auto& segment = *::new (block_.data() + head) Launch{};
-  segment.size = static_cast<std::uint32_t>(8 * (end - head));
+  segment.size = static_cast<std::uint32_t>(8 * (ends_[ops - 1] - head));
   segment.wait_count = static_cast<std::uint16_t>(waits.size());
   segment.op_count = 0;
   segment.flags = static_cast<std::uint16_t>(kLaunchSegment | flags);
   for_each_inner(segment, [&segment](Launch& inner) { segment.flags |= inner.flags & kLaunchParallel; });
   std::copy(waits.begin(), waits.end(), segment.waits().begin());
+  return segment;
+}
 
-  note_site(due, segment);
+void SegmentRecorder::submit(const SegmentCut& due, int flags) {
+  const std::size_t end = ends_[due.ops - 1];
+  const bool rest = due.ops < ends_.size();
+  if (rest) retag_rest(end);
+  note_site(due);
   bound_in_flight();
-  const Timepoint point = context_.submit(queue_, segment);
+  const Timepoint point = context_.submit(queue_, make_unit(due.ops, flags));
   in_flight_.push_back({point, due.ops});
   ops_in_flight_ += due.ops;
   Metrics& metrics = context_.metrics();

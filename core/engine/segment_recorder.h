@@ -55,7 +55,9 @@ class SegmentRecorder {
   void submit(const SegmentCut& due, int flags);
   void retag_rest(std::size_t from);
   void bound_in_flight();
-  void note_site(const SegmentCut& due, const Launch& segment);
+  void note_site(const SegmentCut& due);
+  [[nodiscard]] Launch& pending(std::size_t index) noexcept;
+  [[nodiscard]] Launch& make_unit(std::uint32_t ops, int flags);
   [[nodiscard]] bool own(PendingTag tag) const noexcept { return from_tag(tag) == this; }
   [[nodiscard]] PendingTag tag_value() const noexcept { return reinterpret_cast<PendingTag>(this) | parity_; }
 

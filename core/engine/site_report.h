@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace aee {
 
@@ -13,7 +14,7 @@ struct SiteReport {
   std::uint32_t ops = 0;       ///< ops of the segment
   std::uint64_t launches = 0;  ///< times launched
   std::uint64_t hits = 0;      ///< of these, times that the same steps had been launched before
-  std::string cut;             ///< why it ended here, the last time: the name of the counter
+  std::string_view cut;        ///< why it ended here, the last time: the name of the counter
   std::string difference;      ///< where it first left the known traces, the last time that it missed; empty if never
 };
 
