@@ -76,12 +76,6 @@ at::Tensor host_view(const at::Tensor& tensor) {
   const StoragePlace place = place_of(*tensor.storage().unsafeGetStorageImpl());
   const std::int64_t shift =
       place.byte_offset == 0 ? 0 : place.byte_offset / static_cast<std::int64_t>(tensor.element_size());
-  const bool made = place.buffer->backing().object != nullptr;
-  if (made) {
-    return make_cpu_view(mirror_storage(*place.buffer), tensor.scalar_type(), tensor.sizes(), tensor.strides(),
-                         tensor.storage_offset() + shift, flags_of(tensor));
-  }
-  const CpuScope scope(Warnings::kPass);
   return make_cpu_view(mirror_storage(*place.buffer), tensor.scalar_type(), tensor.sizes(), tensor.strides(),
                        tensor.storage_offset() + shift, flags_of(tensor));
 }

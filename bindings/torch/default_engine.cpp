@@ -10,6 +10,7 @@
 #include <c10/util/Exception.h>
 
 #include "core/base/fork.h"
+#include "core/base/log.h"
 #include "core/engine/segment_recorder.h"
 #include "lowering/aten/cpu_scope.h"
 #include "lowering/aten/handle.h"
@@ -59,9 +60,13 @@ Engine& make_engine() {
     hooks.enter = &enter_scope;
     hooks.leave = &leave_scope;
     auto* made = new Engine(config_to_come(), hooks);
+    set_log_level(made->config().log);
     // Emulated devices of one process share the memory of the first: they are one machine.
     install_scope_allocator(made->device(0).device());
     the_engine.store(made, std::memory_order_release);
+    AEE_LOG(kInfo, "device neuron is ready: ", made->device_count(), " x ",
+            made->device(0).device().capabilities().name, ", ",
+            made->config().adaptive_eager ? "adaptive" : "op by op");
     return *made;
   });
 }

@@ -8,6 +8,7 @@
 
 #include "bindings/torch/generator.h"
 #include "bindings/torch/resize.h"
+#include "core/base/log.h"
 #include "lowering/aten/cpu_scope.h"
 #include "lowering/aten/mirror.h"
 #include "lowering/aten/step_run.h"
@@ -334,6 +335,8 @@ void run_detour(Launch& launch) {
 }  // namespace
 
 void call_inline(RecordFrame& frame, torch::jit::Stack& stack) {
+  AEE_LOG(kDebug, frame.op.name,
+          " runs at the call: ", frame.is_dynamic() ? "its results depend on values" : "first sight");
   Metrics& metrics = engine().metrics();
   metrics.ops_recorded.add();
   metrics.ops_inline.add();

@@ -4,6 +4,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/thread_number.h"
 #include "core/engine/segment_recorder.h"
 #include "core/runtime/submit.h"
@@ -131,6 +132,7 @@ void DeviceContext::cut_all(CutReason reason, bool waiting) {
 }
 
 BufferRef DeviceContext::acquire_under_pressure(std::size_t bytes) {
+  AEE_LOG(kInfo, "neuron:", index_, " is short of memory: ", bytes, " bytes must wait for work in flight");
   drain(CutReason::kMemory);
   BufferRef buffer = pool_.acquire(bytes);
   if (buffer) return buffer;

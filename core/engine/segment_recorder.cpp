@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/engine/device_context.h"
 #include "core/engine/trace_stream.h"
 #include "ir/step_rules.h"
@@ -224,6 +225,8 @@ void SegmentRecorder::submit(const SegmentCut& due, int flags) {
   metrics.segments_launched.add();
   (due.hit ? metrics.segment_hits : metrics.segment_misses).add();
   metrics.cut(due.reason);
+  AEE_LOG(kDebug, "queue ", queue_, " launches ", due.ops, " ops, ", due.hit ? "known" : "new", ": ",
+          info(due.reason).counter);
 
   block_.erase(kHeadWords, end);
   ends_.erase(ends_.begin(), ends_.begin() + due.ops);

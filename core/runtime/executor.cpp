@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 
 namespace aee {
 namespace {
@@ -35,6 +36,7 @@ FailurePtr make_failure(const Launch& launch) {
     if (launch.describe != nullptr) failure->where = launch.describe(launch);
   } catch (...) {  // a failure without a place is better than none
   }
+  AEE_LOG(kInfo, "a launch failed: ", failure->where.empty() ? "unknown op" : failure->where);
   return failure;
 }
 

@@ -34,6 +34,7 @@ at::TensorImpl& make_memory(Buffer& buffer, const Placement* placement) {
   static SpinLock lock;
   const std::lock_guard guard(lock);
   if (buffer.backing().object != nullptr) return *static_cast<at::TensorImpl*>(buffer.backing().object);
+  const CpuScope scope(Warnings::kPass);  // device memory, whoever asks first
   at::Tensor memory = at::detail::empty_cpu({static_cast<std::int64_t>(buffer.bytes())}, at::kByte);
   if (placement != nullptr) memory = view_of(memory.storage(), *placement, /*flags=*/0);
   set_backing(buffer, std::move(memory));

@@ -54,3 +54,25 @@ def test_data_loader_with_workers_and_pinned_memory():
             assert batch.is_pinned()
             total += batch.to(DEVICE, non_blocking=True).sum()
         assert total.item() == 496
+
+
+def test_the_log_tells_by_level_what_happens():
+    code = """
+import torch
+x = torch.ones(3, device="neuron")
+with torch.neuron.adaptive_eager(True):
+    for _ in range(4):
+        x = x * 2
+    x.tolist()
+    try:
+        torch.gather(x, 0, torch.tensor([7], device="neuron")).tolist()
+    except RuntimeError:
+        pass
+"""
+    status, _, silent = python(code)
+    assert (status, silent) == (0, "")
+    lines = python(code, TORCH_NEURON_LOG="info")[2]
+    assert "device neuron is ready: 1 x emulator, op by op" in lines and "runs at the call" not in lines
+    lines = python(code, TORCH_NEURON_LOG="debug", TORCH_NEURON_VERIFY="0")[2]
+    assert "aten::mul.Tensor runs at the call: first sight" in lines
+    assert "ops, new: cut_host_read" in lines
