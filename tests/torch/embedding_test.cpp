@@ -119,7 +119,7 @@ TEST(MarkStep, LaunchesWhatIsPendingAndDoesNotWait) {
   EXPECT_GE(counter("segments_launched"), 1U);
   EXPECT_EQ(counter("cut_mark_step"), 1U);
   EXPECT_EQ(counter("syncs"), 0U);
-  mark_step();                      // nothing is left
+  mark_step();  // nothing is left
   EXPECT_EQ(counter("cut_mark_step"), 1U);
   EXPECT_TRUE(at::equal(y.cpu(), some_ops(x.cpu())));
 }
