@@ -59,10 +59,10 @@ enum LaunchFlags : std::uint16_t {
   kLaunchParallel = 1,      ///< may use the OpenMP pool: only the device thread runs it, and nobody spins meanwhile
   kLaunchIgnoreFailed = 2,  ///< runs even if a buffer it names has failed (events, overwriting copies)
   kLaunchOverwrites = 4,    ///< writes the written buffers wholly: on success their failures are cleared
-  kLaunchAwaited = 32,      ///< a host thread is about to wait for it, and had better run it itself
-  kLaunchOnlySmall = 16,    ///< all its buffers are small: finish() need not look at them
   kLaunchSegment = 8,       ///< the payload is launches, one after the other, that run in order as one unit; it names
                             ///< no buffers itself, and each of them succeeds, fails or is skipped on its own
+  kLaunchOnlySmall = 16,    ///< all its buffers are small: finish() need not look at them
+  kLaunchAwaited = 32,      ///< a host thread is about to wait for it, and had better run it itself
 };
 
 /// Calls visit(inner) for the launches of a segment, in order.
