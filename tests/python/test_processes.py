@@ -71,7 +71,7 @@ with torch.neuron.adaptive_eager(True):
 """
     status, _, silent = python(code)
     assert (status, silent) == (0, "")
-    lines = python(code, TORCH_NEURON_LOG="info")[2]
+    lines = python(code, TORCH_NEURON_LOG="info", TORCH_NEURON_ADAPTIVE_EAGER="0")[2]
     assert "device neuron is ready: 1 x emulator, op by op" in lines and "runs at the call" not in lines
     lines = python(code, TORCH_NEURON_LOG="debug", TORCH_NEURON_VERIFY="0")[2]
     assert "aten::mul.Tensor runs at the call: first sight" in lines
