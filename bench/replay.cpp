@@ -52,7 +52,7 @@ void run_lap(const TraceStream& stream, std::vector<std::unique_ptr<Replayed>>& 
     const auto start = std::chrono::steady_clock::now();
     if (event.is_step) {
       std::uint64_t hash = 0;
-      for (const std::uint64_t word : event.key) hash = ((hash << 5 | hash >> 59) ^ word) * 0x9E3779B97F4A7C15u;
+      for (const std::uint64_t word : event.key) hash = extend_key_hash(hash, word);
       recorder.tracer.add({event.key, hash, event.operands, event.cut_class}, launch);
       ++lap.steps;
     } else {
@@ -62,13 +62,12 @@ void run_lap(const TraceStream& stream, std::vector<std::unique_ptr<Replayed>>& 
   }
 }
 
-void report(const char* name, std::size_t recorder, const Replayed& replayed, const Lap& lap) {
+void report(const char* name, std::size_t recorder, Replayed& replayed, const Lap& lap) {
   std::printf(
       "  recorder %zu  %-9s  steps %8llu  segments %7llu  hits %5.1f %%  nodes %zu  ns a step and key hash %.0f\n",
       recorder, name, static_cast<unsigned long long>(lap.steps), static_cast<unsigned long long>(lap.segments),
       lap.segments == 0 ? 0 : 100.0 * static_cast<double>(lap.hits) / static_cast<double>(lap.segments),
-      const_cast<Replayed&>(replayed).tracer.trie().size(),
-      lap.steps == 0 ? 0 : lap.ns / static_cast<double>(lap.steps));
+      replayed.tracer.trie().size(), lap.steps == 0 ? 0 : lap.ns / static_cast<double>(lap.steps));
 }
 
 void replay(const TraceStream& stream, int laps) {

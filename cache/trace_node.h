@@ -55,7 +55,6 @@ struct TraceNode {
   std::uint32_t pins = 0;
 
   // The owner's; the trie only tells when the node goes.
-  void* layouts = nullptr;
   void* program = nullptr;
   std::uint32_t launches = 0;  ///< segments that ended here
   CutSite site;

@@ -1,7 +1,7 @@
 // TraceTrie: all sequences of step structures that a recorder has seen, one path from the root each. A node is a step;
 // a segment is a path from the root to its end node.
 //
-// What it is not: it knows nothing of layouts, programs or costs. Owners hang those on a node (`layouts`, `program`)
+// What it is not: it knows nothing of layouts, programs or costs. Owners hang those on a node (`program`)
 // and free them when the trie forgets it. Keys are compared in full; a hash only filters and locates.
 //
 // Bounded in bytes: insert() forgets the least recently launched leaves first, and with a leaf every node above it that

@@ -127,6 +127,12 @@ struct Placement {
   const std::int64_t* strides;
 };
 
+/// The hash of a key from that of the words before; 0 before the first. It tells the cut policy what a step looks like,
+/// so whoever replays steps must hash alike.
+[[nodiscard]] constexpr std::uint64_t extend_key_hash(std::uint64_t hash, std::uint64_t word) noexcept {
+  return ((hash << 5 | hash >> 59) ^ word) * 0x9E3779B97F4A7C15u;
+}
+
 class StepWriter {
  public:
   /// Starts a step of `op` under the interned global state `state`; the arguments follow, then finish(). With an
@@ -180,7 +186,7 @@ class StepWriter {
       return;
     }
     key_.push(word);
-    hash_ = ((hash_ << 5 | hash_ >> 59) ^ word) * 0x9E3779B97F4A7C15u;
+    hash_ = extend_key_hash(hash_, word);
   }
   std::uint32_t slot_of(Buffer* buffer, std::int64_t offset, bool* shared);
   void grow_slots();

@@ -1,6 +1,5 @@
 #include "ir/step_print.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -102,11 +101,7 @@ void put_argument(std::ostream& out, const StepArgument& argument, std::span<con
 std::string print_step(const PrintedStep& step) {
   const std::optional<StepView> view = view_step(*step.op, step.key);
   if (!view) return step.op->name + " (its key cannot be taken apart)";
-  std::size_t operands = 0;
-  for (const StepArgument& one : view->arguments) {
-    const bool names = one.head.tag == Tag::kTensor || one.head.tag == Tag::kGenerator;
-    if (names) operands = std::max<std::size_t>(operands, one.head.count + std::size_t{1});
-  }
+  const std::size_t operands = slot_count(*view);
   std::ostringstream out;
   for (std::size_t i = operands; i < step.slots.size(); ++i) {
     out << (i == operands ? "%" : ", %") << step.slots[i] << (i + 1 == step.slots.size() ? " = " : "");
@@ -127,13 +122,11 @@ std::string print_graph(std::span<const PrintedStep> steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     out << "  s" << i << " [label=\"" << print_step(steps[i]) << "\"];\n";
     const std::optional<StepView> view = view_step(*steps[i].op, steps[i].key);
-    std::size_t operands = 0;
+    if (!view) continue;
     std::map<std::uint32_t, bool> touched;  // slot -> written
-    for (const StepArgument& one : view ? view->arguments : std::vector<StepArgument>()) {
-      const bool generator = one.head.tag == Tag::kGenerator;
-      if ((one.head.tag != Tag::kTensor && !generator) || one.head.count >= steps[i].slots.size()) continue;
-      operands = std::max<std::size_t>(operands, one.head.count + std::size_t{1});
-      touched[steps[i].slots[one.head.count]] |= generator || (one.head.flags & kWritten) != 0;
+    for (const StepArgument& one : view->arguments) {
+      if (!names_slot(one) || one.head.count >= steps[i].slots.size()) continue;
+      touched[steps[i].slots[one.head.count]] |= writes_slot(one);
     }
     for (const auto& [slot, written] : touched) {
       if (const auto from = writer.find(slot); from != writer.end()) {
@@ -141,7 +134,7 @@ std::string print_graph(std::span<const PrintedStep> steps) {
       }
       if (written) writer[slot] = i;
     }
-    for (std::size_t j = operands; j < steps[i].slots.size(); ++j) writer[steps[i].slots[j]] = i;
+    for (std::size_t j = slot_count(*view); j < steps[i].slots.size(); ++j) writer[steps[i].slots[j]] = i;
   }
   out << "}\n";
   return out.str();

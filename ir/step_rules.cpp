@@ -7,10 +7,6 @@
 namespace aee {
 namespace {
 
-bool names_slot(const StepArgument& argument) noexcept {
-  return argument.head.tag == Tag::kTensor || argument.head.tag == Tag::kGenerator;
-}
-
 template <class Holds>
 bool all(const StepView& view, Holds holds) {
   return std::all_of(view.arguments.begin(), view.arguments.end(), holds);
@@ -30,8 +26,7 @@ bool numbers_slots_by_first_touch(const StepFacts& step, const StepView& view) {
 bool marks_written_slots(const StepFacts& step, const StepView& view) {
   for (std::size_t slot = 0; slot < step.slots.size(); ++slot) {
     const bool written = !all(view, [slot](const StepArgument& argument) {
-      const bool writes = argument.head.tag == Tag::kGenerator || (argument.head.flags & kWritten) != 0;
-      return !names_slot(argument) || argument.head.count != slot || !writes;
+      return !names_slot(argument) || argument.head.count != slot || !writes_slot(argument);
     });
     if (written != step.slots[slot].written) return false;
   }

@@ -1,5 +1,7 @@
 #include "ir/step_view.h"
 
+#include <algorithm>
+
 namespace aee {
 namespace {
 
@@ -36,6 +38,14 @@ std::size_t params_of(const Op& op, const Head& head) noexcept {
 }
 
 }  // namespace
+
+std::size_t slot_count(const StepView& view) noexcept {
+  std::size_t count = 0;
+  for (const StepArgument& one : view.arguments) {
+    if (names_slot(one)) count = std::max<std::size_t>(count, std::size_t{one.head.count} + 1);
+  }
+  return count;
+}
 
 std::optional<StepView> view_step(const Op& op, std::span<const std::uint64_t> key) {
   if (key.size() < StepReader::kOpWords) return std::nullopt;

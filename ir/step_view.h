@@ -31,6 +31,17 @@ struct StepView {
   std::size_t params = 0;  ///< words of params that the arguments need
 };
 
+/// Whether the argument stands for a buffer: its head counts slots.
+[[nodiscard]] inline bool names_slot(const StepArgument& argument) noexcept {
+  return argument.head.tag == Tag::kTensor || argument.head.tag == Tag::kGenerator;
+}
+/// Whether it is written; a draw writes its generator. Of one that names a slot.
+[[nodiscard]] inline bool writes_slot(const StepArgument& argument) noexcept {
+  return argument.head.tag == Tag::kGenerator || (argument.head.flags & kWritten) != 0;
+}
+/// How many slots the arguments name.
+[[nodiscard]] std::size_t slot_count(const StepView& view) noexcept;
+
 /// Takes the key of a step of `op` apart; empty if it is not one.
 [[nodiscard]] std::optional<StepView> view_step(const Op& op, std::span<const std::uint64_t> key);
 
