@@ -14,6 +14,7 @@
 #include "core/engine/segment_recorder.h"
 #include "lowering/aten/cpu_scope.h"
 #include "lowering/aten/handle.h"
+#include "lowering/aten/state.h"
 
 namespace aee {
 namespace {
@@ -59,6 +60,7 @@ Engine& make_engine() {
     set_handle_resolver(&resolve_handle);
     hooks.enter = &enter_scope;
     hooks.leave = &leave_scope;
+    detect_cpu();
     auto* made = new Engine(config_to_come(), hooks);
     set_log_level(made->config().log);
     // Emulated devices of one process share the memory of the first: they are one machine.

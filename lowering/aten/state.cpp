@@ -1,7 +1,9 @@
 #include "lowering/aten/state.h"
 
 #include <ATen/Context.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/Parallel.h>
+#include <ATen/ops/tanh_ops.h>
 #include <c10/core/DefaultDtype.h>
 #include <c10/core/GradMode.h>
 #include <c10/core/ScalarTypeToTypeMeta.h>
@@ -43,6 +45,16 @@ std::uint64_t global_state_word(const ThreadState& state) noexcept {
   add(context.deterministicMkldnn());
   add(state.grad_mode != 0);
   return word << 32 ^ std::uint64_t{state.float_mode} << 8 ^ static_cast<std::uint64_t>(state.threads);
+}
+
+// Note [First use of MKL]
+// MKL's vector functions detect the CPU at the first call and publish a number in two stores: the raw one (9 for
+// AVX-512), then the index of their tables (5). A thread that calls between the two takes a kernel of lower accuracy
+// (mkl_vml_serv_cpu_detect, MKL 2024.2). So the first call must be over before two threads can make it.
+void detect_cpu() {
+  const at::Tensor one = at::detail::empty_cpu({1}, at::kFloat);
+  *one.mutable_data_ptr<float>() = 0.5F;
+  static_cast<void>(at::_ops::tanh::redispatch(c10::DispatchKeySet(c10::DispatchKey::CPU), one));
 }
 
 }  // namespace aee

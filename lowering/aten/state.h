@@ -24,4 +24,8 @@ void apply_thread_state(const ThreadState& state) noexcept;
 /// A word that differs whenever a switch that changes layouts, acceptance or values differs.
 [[nodiscard]] std::uint64_t global_state_word(const ThreadState& state) noexcept;
 
+/// Makes the kernels' libraries find out which CPU they run on. To be called once, before threads run kernels: see
+/// Note [First use of MKL].
+void detect_cpu();
+
 }  // namespace aee

@@ -7,7 +7,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from programs import exact, tensor
-from surface import DEVICE, bits
+from surface import DEVICE, bits, python
 
 
 @pytest.fixture
@@ -43,6 +43,17 @@ def test_work_of_the_device_leaves_the_threads_of_others_alone(one_thread):
     thread.start()
     thread.join()
     assert seen == [2] and torch.ones(500_000).sum().item() == 500_000
+
+
+def test_the_cpu_is_known_before_threads_run():
+    # What MKL would take for the CPU if nobody had called its vector functions yet: tables of lower accuracy.
+    lie = "import os; os.environ['MKL_VML_DEBUG_CPU_TYPE'] = '9'"
+    show = "print(torch.linspace(-1, 1, 2304).tanh().view(torch.int32).tolist())"
+    plain, settled, fooled = (python(f"import torch; {code}; {show}")
+                              for code in ("pass", f"torch.neuron.init(); {lie}", lie))
+    assert plain == settled
+    if plain == fooled:
+        pytest.skip("MKL has one kernel for both here")
 
 
 def test_modes_see_each_call_once():
