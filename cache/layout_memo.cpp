@@ -1,5 +1,6 @@
 #include "cache/layout_memo.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -47,10 +48,22 @@ LayoutEntry& LayoutMemo::insert(std::unique_ptr<LayoutEntry> entry, std::uint64_
   bytes_ += bytes_of(*entry);
   LayoutEntry& added = *entry;
   added.hash = hash;
-  added.id = next_id.fetch_add(1, std::memory_order_relaxed);
   entries_.push_back(std::move(entry));
   place({effective(hash), &added});
   return added;
+}
+
+Structure& LayoutMemo::structure(std::span<const std::uint64_t> key, std::uint64_t hash) {
+  const auto [first, last] = structures_.equal_range(table_hash(hash));
+  for (auto known = first; known != last; ++known) {
+    if (std::ranges::equal(known->second->key, key)) return *known->second;
+  }
+  auto made = std::make_unique<Structure>();
+  made->key.assign(key.begin(), key.end());
+  made->hash = hash;
+  made->id = next_id.fetch_add(1, std::memory_order_relaxed);
+  bytes_ += sizeof(Structure) + key.size_bytes() + 64;
+  return *structures_.emplace(table_hash(hash), std::move(made))->second;
 }
 
 void LayoutMemo::place(Cell cell) noexcept {
@@ -71,6 +84,7 @@ void LayoutMemo::rehash() {
 void LayoutMemo::clear() noexcept {
   last_ = nullptr;
   entries_.clear();
+  structures_.clear();
   cells_.clear();
   bytes_ = 0;
 }

@@ -1,7 +1,8 @@
 // LayoutMemo: what an op gave for a step key, so that the next step with that key need not ask.
 //
 // An entry holds the layouts, aliases and undefined results that the op returned when it ran with the same structure,
-// layouts and attributes. The key is compared in full, never only by hash. A memo belongs to one recorder: no lock,
+// layouts and attributes, or that PyTorch's shape function told. Entries that differ only in sizes and strides share a
+// Structure. The key is compared in full, never only by hash. A memo belongs to one recorder: no lock,
 // and no other thread decides what is remembered. Its size is bounded in bytes: a full memo forgets everything at
 // once, which the owner must only let happen when no launch refers to an entry (see clear()).
 #pragma once
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace aee {
@@ -38,10 +40,18 @@ struct Relayout {
   ResultSpec layout;           ///< kFresh: the new layout and the least size of its storage
 };
 
+/// What steps share that differ only in sizes and strides of their operands.
+struct Structure {
+  std::vector<std::uint64_t> key;  ///< see append_structure
+  std::uint64_t hash = 0;          ///< of `key`
+  std::uint64_t id = 0;            ///< equal ids in one process: equal keys
+  bool inferable = false;          ///< PyTorch's shape function told what the first of them gave
+};
+
 struct LayoutEntry {
   std::vector<std::uint64_t> key;
   std::uint64_t hash = 0;             ///< of `key`
-  std::uint64_t id = 0;               ///< equal ids in one process: equal keys
+  Structure* structure = nullptr;     ///< of this memo
   LayoutEntry* next = nullptr;        ///< the entry that was used after this one, the last time
   std::vector<ResultSpec> results;    ///< flat, in schema order
   std::vector<std::int32_t> returns;  ///< for each return: -1 a tensor, n a list of n tensors
@@ -65,6 +75,8 @@ class LayoutMemo {
     if (last_ != nullptr) last_->next = &entry;
     last_ = &entry;
   }
+  /// The structure with this key; made if it is new. Stays valid until clear().
+  [[nodiscard]] Structure& structure(std::span<const std::uint64_t> key, std::uint64_t hash);
   /// Whether the budget is used up: the owner must clear() before the next insert.
   [[nodiscard]] bool full() const noexcept { return bytes_ >= budget_; }
   /// Adds an entry; its key must not be there yet.
@@ -86,6 +98,7 @@ class LayoutMemo {
   std::size_t bytes_ = 0;
   LayoutEntry* last_ = nullptr;  ///< used last
   std::vector<std::unique_ptr<LayoutEntry>> entries_;
+  std::unordered_multimap<std::uint64_t, std::unique_ptr<Structure>> structures_;  // by hash
   std::vector<Cell> cells_;  // open addressing, a power of two, at most half full
 };
 

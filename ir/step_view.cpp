@@ -68,4 +68,14 @@ std::optional<StepView> view_step(const Op& op, std::span<const std::uint64_t> k
   return view;
 }
 
+void append_structure(const StepView& view, std::span<const std::uint64_t> key, std::vector<std::uint64_t>& words) {
+  words.insert(words.end(), {view.op_id, view.state});
+  for (const StepArgument& argument : view.arguments) {
+    words.push_back(argument.head.pack());
+    if (argument.head.tag != Tag::kTensor) words.insert(words.end(), argument.words.begin(), argument.words.end());
+  }
+  const auto relations = key.last(2 * view.relations.size());
+  words.insert(words.end(), relations.begin(), relations.end());
+}
+
 }  // namespace aee

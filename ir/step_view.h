@@ -45,4 +45,8 @@ struct StepView {
 /// Takes the key of a step of `op` apart; empty if it is not one.
 [[nodiscard]] std::optional<StepView> view_step(const Op& op, std::span<const std::uint64_t> key);
 
+/// Appends what the step shares with those that differ from it only in sizes and strides of operands: its key without
+/// them. `view` is of `key`.
+void append_structure(const StepView& view, std::span<const std::uint64_t> key, std::vector<std::uint64_t>& words);
+
 }  // namespace aee

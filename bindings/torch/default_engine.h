@@ -60,6 +60,11 @@ void configure(std::string_view variable, std::string_view text);
 [[nodiscard]] inline bool is_adaptive(const ThreadContext& thread) {
   return thread.adaptive >= 0 ? thread.adaptive == 1 : engine().config().adaptive_eager;
 }
+/// Whether the thread's next step runs at the call, to check what is remembered.
+[[nodiscard]] inline bool verifies_now(ThreadContext& thread) {
+  const std::uint64_t every = engine().config().verify;
+  return every != 0 && ++thread.verify_count % every == 0;
+}
 /// The thread's recorder for its current stream of a device.
 [[nodiscard]] SegmentRecorder& segment_recorder(ThreadContext& thread, int device);
 /// Launches what the thread holds back, on all devices and streams.

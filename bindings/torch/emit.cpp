@@ -1,5 +1,6 @@
 #include "bindings/torch/emit.h"
 
+#include "bindings/torch/layouts.h"
 #include "bindings/torch/resize.h"
 #include "bindings/torch/source_line.h"
 #include "core/engine/segment_recorder.h"
@@ -24,21 +25,14 @@ StepPayload payload_of(const RecordFrame& frame, const LayoutEntry& layouts) {
 namespace detail {
 
 LayoutEntry* lookup(RecordFrame& frame) {
-  const bool dynamic = frame.is_dynamic();
-  if (!frame.recordable || dynamic) {
-    engine().metrics().cut(dynamic ? CutReason::kDynamicShape : CutReason::kFirstSighting);
-    return nullptr;
-  }
+  if (!frame.recordable || frame.is_dynamic()) return nullptr;
   LayoutEntry* layouts =
       frame.step.expecting() ? frame.expected : frame.thread.memo.find(frame.step.key(), frame.step.hash());
   if (layouts == nullptr) {
-    Metrics& metrics = engine().metrics();
-    metrics.layout_misses.add();
-    metrics.cut(CutReason::kFirstSighting);
+    engine().metrics().layout_misses.add();
     return nullptr;
   }
-  const std::uint64_t every = engine().config().verify;
-  if (every != 0 && ++frame.thread.verify_count % every == 0) [[unlikely]]
+  if (verifies_now(frame.thread)) [[unlikely]]
     return nullptr;
   return layouts;
 }
@@ -53,13 +47,12 @@ void apply_relayouts(RecordFrame& frame, const LayoutEntry& layouts) {
 }
 
 LayoutEntry* remember_settled(RecordFrame& frame, const LayoutEntry& layouts) {
-  auto entry = std::make_unique<LayoutEntry>();
-  entry->key.assign(frame.step.key().begin(), frame.step.key().end());
-  entry->results = layouts.results;
-  entry->returns = layouts.returns;
-  entry->fresh = layouts.fresh;
-  entry->shares = layouts.shares;
-  return &frame.thread.memo.insert(std::move(entry), frame.step.hash());
+  LayoutEntry entry;
+  entry.results = layouts.results;
+  entry.returns = layouts.returns;
+  entry.fresh = layouts.fresh;
+  entry.shares = layouts.shares;
+  return &remember_layouts(frame, std::move(entry));
 }
 
 }  // namespace detail

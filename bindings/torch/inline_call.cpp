@@ -7,6 +7,7 @@
 #include <c10/util/ScopeExit.h>
 
 #include "bindings/torch/generator.h"
+#include "bindings/torch/layouts.h"
 #include "bindings/torch/resize.h"
 #include "core/base/log.h"
 #include "lowering/aten/cpu_scope.h"
@@ -29,29 +30,10 @@ at::Tensor tensor_of(at::TensorImpl* impl) {
   return at::Tensor(c10::intrusive_ptr<at::TensorImpl, c10::UndefinedTensorImpl>::reclaim_copy(impl));
 }
 
-ResultSpec spec_of(const at::Tensor& result) {
-  ResultSpec spec;
-  spec.kind = ResultSpec::Kind::kFresh;
-  spec.dtype = static_cast<std::uint8_t>(result.scalar_type());
-  spec.flags = static_cast<std::uint8_t>((result.is_conj() ? kConjugate : 0) | (result.is_neg() ? kNegative : 0) |
-                                         (result.unsafeGetTensorImpl()->is_wrapped_number() ? kWrappedNumber : 0));
-  spec.sizes.assign(result.sizes().begin(), result.sizes().end());
-  spec.strides.assign(result.strides().begin(), result.strides().end());
-  spec.offset = result.storage_offset();
-  std::vector<std::int64_t> plain(spec.sizes.size());
-  std::int64_t step = 1;
-  for (std::size_t i = plain.size(); i-- > 0;) {
-    plain[i] = step;
-    step *= std::max<std::int64_t>(spec.sizes[i], 1);
-  }
-  spec.contiguous = plain == spec.strides;
-  return spec;
-}
-
 class InlineCall {
  public:
-  InlineCall(RecordFrame& frame, torch::jit::Stack& stack)
-      : frame_(frame), stack_(stack), arguments_(frame.op.handle.schema().arguments().size()) {}
+  InlineCall(RecordFrame& frame, torch::jit::Stack& stack, const std::vector<ResultSpec>& told)
+      : frame_(frame), stack_(stack), arguments_(frame.op.handle.schema().arguments().size()), told_(told) {}
 
   void run();
 
@@ -72,6 +54,7 @@ class InlineCall {
   std::vector<Twin> twins_;
   std::vector<std::pair<c10::StorageImpl*, c10::Storage>> adopted_;  // CPU storage of a result -> its device storage
   std::vector<c10::StorageImpl*> fresh_;                             // CPU storages of fresh results, by result
+  const std::vector<ResultSpec>& told_;                              // by PyTorch's shape function
   LayoutEntry entry_;
   bool memorable_ = true;
 };
@@ -296,23 +279,22 @@ IValue InlineCall::to_device(const IValue& value) {
 }
 
 void InlineCall::remember() {
-  ThreadContext& thread = frame_.thread;
+  LayoutMemo& memo = frame_.thread.memo;
   if (!memorable_ || !frame_.recordable || frame_.is_dynamic()) return;
-  if (LayoutEntry* known = thread.memo.find(frame_.step.key(), frame_.step.hash())) {
+  if (const LayoutEntry* known = memo.find(frame_.step.key(), frame_.step.hash())) {
     // Verify mode: what was remembered must be what happened.
     engine().metrics().verified_layouts.add();
-    const auto same = [](const ResultSpec& a, const ResultSpec& b) {
-      return a.kind == b.kind && a.dtype == b.dtype && a.sizes == b.sizes && a.strides == b.strides &&
-             a.offset == b.offset && a.index == b.index && a.bytes == b.bytes && a.flags == b.flags;
-    };
-    const bool equal = known->results.size() == entry_.results.size() &&
-                       std::equal(known->results.begin(), known->results.end(), entry_.results.begin(), same);
-    TORCH_INTERNAL_ASSERT(equal, frame_.op.name, ": remembered result layouts differ from what the op returned");
+    TORCH_INTERNAL_ASSERT(same_layouts(known->results, entry_.results), frame_.op.name,
+                          ": remembered result layouts differ from what the op returned");
+    TORCH_INTERNAL_ASSERT(told_.empty() || !known->structure->inferable || same_layouts(told_, entry_.results),
+                          frame_.op.name, ": result layouts differ from what PyTorch's shape function tells");
     return;
   }
-  if (thread.memo.full()) forget_layouts(thread);
-  entry_.key.assign(frame_.step.key().begin(), frame_.step.key().end());
-  thread.memo.follow(thread.memo.insert(std::make_unique<LayoutEntry>(std::move(entry_)), frame_.step.hash()));
+  LayoutEntry& added = remember_layouts(frame_, std::move(entry_));
+  const auto is_argument = [](const ResultSpec& spec) { return spec.kind == ResultSpec::Kind::kArgument; };
+  const bool only_writes = std::ranges::all_of(added.results, is_argument);
+  added.structure->inferable = added.relayouts.empty() && (only_writes || same_layouts(told_, added.results));
+  memo.follow(added);
 }
 
 struct Detour {
@@ -334,13 +316,18 @@ void run_detour(Launch& launch) {
 
 }  // namespace
 
-void call_inline(RecordFrame& frame, torch::jit::Stack& stack) {
+void call_inline(RecordFrame& frame, torch::jit::Stack& stack, const std::vector<ResultSpec>& told) {
   AEE_LOG(kDebug, frame.op.name,
           " runs at the call: ", frame.is_dynamic() ? "its results depend on values" : "first sight");
   Metrics& metrics = engine().metrics();
+  if (frame.is_dynamic()) {
+    metrics.cut(CutReason::kDynamicShape);
+  } else if (!frame.recordable || frame.thread.memo.find(frame.step.key(), frame.step.hash()) == nullptr) {
+    metrics.cut(CutReason::kFirstSighting);
+  }
   metrics.ops_recorded.add();
   metrics.ops_inline.add();
-  InlineCall(frame, stack).run();
+  InlineCall(frame, stack, told).run();
   metrics.ops_executed.add();
 }
 

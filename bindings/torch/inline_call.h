@@ -10,8 +10,9 @@
 namespace aee {
 
 /// Runs the frame's operator on the arguments at the end of `stack` and replaces them by its results. Waits for the
-/// work that the operands need, no more. If the step was recordable, what the op did is remembered.
-void call_inline(RecordFrame& frame, torch::jit::Stack& stack);
+/// work that the operands need, no more. If the step was recordable, what the op did is remembered. `told`: what its
+/// shape function says that it gives, empty if there is none.
+void call_inline(RecordFrame& frame, torch::jit::Stack& stack, const std::vector<ResultSpec>& told = {});
 
 /// Runs `body` where kernels may run for a device: on this thread, or on the device's thread if the OpenMP pool may be
 /// used. Exceptions come back; warnings go to the caller.

@@ -11,6 +11,7 @@
 
 #include "bindings/torch/emit.h"
 #include "bindings/torch/inline_call.h"
+#include "bindings/torch/layouts.h"
 #include "lowering/aten/decode.h"
 
 namespace aee {
@@ -57,7 +58,9 @@ struct Typed;
 
 template <class Op, class R, class... A>
 struct Typed<Op, R(A...)> {
+  using Shape = R (*)(A...);
   static inline const AtenOp* op = nullptr;
+  static inline Shape shape = nullptr;  ///< of a structured operator: its shape function, for meta tensors
 
   static R record(A... args) {
     RecordFrame frame(*op);
@@ -65,12 +68,7 @@ struct Typed<Op, R(A...)> {
     LayoutEntry* layouts = find_layouts(frame, [&] { encode_again(frame, args...); });
     if (layouts == nullptr) [[unlikely]]
       return miss(frame, args...);
-    Emission emission(frame, *layouts);
-    if constexpr (std::is_same_v<R, at::Tensor&>) {
-      return *detail::written_argument(args...);
-    } else {
-      return detail::Returns<R>::make(emission);
-    }
+    return emit(frame, *layouts, args...);
   }
 
   static void invoke(StepRun& run) {
@@ -98,6 +96,11 @@ struct Typed<Op, R(A...)> {
         *Op::overload_name == '\0' ? std::string(Op::name) : std::string(Op::name) + "." + Op::overload_name;
     library.impl(name.c_str(), &record);
   }
+  /// As install(). With its shape function the layouts of new sizes need no run: Note [Inferred layouts].
+  static void install_structured(torch::Library& library, Shape function) {
+    shape = function;
+    install(library);
+  }
 
  private:
   static void encode_again(RecordFrame& frame, A... args) {
@@ -105,11 +108,33 @@ struct Typed<Op, R(A...)> {
     (encode_argument(frame, args), ...);
   }
 
+  static R emit(RecordFrame& frame, LayoutEntry& layouts, A&... args) {
+    Emission emission(frame, layouts);
+    if constexpr (std::is_same_v<R, at::Tensor&>) {
+      return *detail::written_argument(args...);
+    } else {
+      return detail::Returns<R>::make(emission);
+    }
+  }
+
   [[gnu::noinline]] static R miss(RecordFrame& frame, A... args) {
+    std::vector<ResultSpec> told;
+    if (shape != nullptr) {
+      using Result = std::decay_t<R>;  // a reference would outlive the twins
+      told = told_layouts(frame, [&]() -> Result { return shape(MetaTwin<std::decay_t<A>>(args).get()...); });
+    }
+    LayoutEntry* inferred = nullptr;
+    if constexpr (std::is_same_v<R, at::Tensor&>) {
+      inferred = infer_in_place(frame, *detail::written_argument(args...), !told.empty());
+      told.clear();
+    } else {
+      inferred = infer_layouts(frame, told);
+    }
+    if (inferred != nullptr) return emit(frame, *inferred, args...);
     torch::jit::Stack stack;
     stack.reserve(sizeof...(A));
     (stack.emplace_back(args), ...);
-    call_inline(frame, stack);
+    call_inline(frame, stack, told);
     if constexpr (std::is_same_v<R, at::Tensor&>) {
       return *detail::written_argument(args...);
     } else {

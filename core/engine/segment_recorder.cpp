@@ -117,7 +117,10 @@ void SegmentRecorder::record(const StepWriter& step, const LayoutEntry& layouts,
   operands_.clear();
   for (const Slot& slot : step.slots()) operands_.push_back(reinterpret_cast<std::uintptr_t>(slot.buffer));
   for (Buffer* buffer : fresh) operands_.push_back(reinterpret_cast<std::uintptr_t>(buffer));
-  const TracedStep traced{layouts.key, layouts.hash, operands_, static_cast<std::uint8_t>(library ? 1 : 0), layouts.id};
+  // The trace is followed by structure: sizes do not matter to it.
+  const Structure& structure = *layouts.structure;
+  const TracedStep traced{structure.key, structure.hash, operands_, static_cast<std::uint8_t>(library ? 1 : 0),
+                          structure.id};
   if (TraceWriter* writer = context_.trace_writer()) [[unlikely]]
     writer->step(this, limits_, step.op(), traced);
   tracer_.add(traced, [this](const SegmentCut& due) { submit(due, 0); });

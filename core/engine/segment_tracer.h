@@ -21,7 +21,7 @@
 namespace aee {
 
 struct TracedStep {
-  std::span<const std::uint64_t> key;  ///< of the step alone: slots numbered inside the step
+  std::span<const std::uint64_t> key;  ///< of its structure: slots numbered inside the step
   std::uint64_t hash;                  ///< of `key`
   /// Identity of the buffer of each slot of the step, in slot order, then of each fresh result.
   std::span<const std::uint64_t> operands;

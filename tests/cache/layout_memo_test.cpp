@@ -79,5 +79,24 @@ TEST(LayoutMemo, KeepsEntriesWhereTheyAreWhileItGrows) {
   EXPECT_EQ(first.hits, 3U);
 }
 
+TEST(LayoutMemo, HasOneStructureForEachKey) {
+  LayoutMemo memo(std::size_t{1} << 20);
+  Structure& first = memo.structure(Words{1, 2}, 9);
+  Structure& other = memo.structure(Words{1, 3}, 9);  // equal hashes
+  EXPECT_NE(&first, &other);
+  EXPECT_NE(first.id, other.id);
+  EXPECT_FALSE(first.inferable);
+  first.inferable = true;
+  EXPECT_EQ(&memo.structure(Words{1, 2}, 9), &first);
+  EXPECT_EQ(first.key, (Words{1, 2}));
+  const std::uint64_t id = first.id;
+  EXPECT_GT(memo.bytes(), 2 * sizeof(Structure));
+  memo.clear();
+  EXPECT_EQ(memo.bytes(), 0U);
+  Structure& again = memo.structure(Words{1, 2}, 9);
+  EXPECT_FALSE(again.inferable);
+  EXPECT_NE(again.id, id);
+}
+
 }  // namespace
 }  // namespace aee

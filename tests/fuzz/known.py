@@ -5,7 +5,6 @@ reported; the tests get place, kind, what the CPU shows and what the device show
 """
 
 AVOIDED = {
-    "ldexp": "the device multiplies by a power of two, which overflows; the CPU has a kernel",
     "tensor_split": "PyTorch wants its tensor of indices on the host, whatever the device",
 }
 KNOWN = ()

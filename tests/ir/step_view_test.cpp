@@ -49,6 +49,25 @@ TEST_F(StepViewTest, HasArgumentsParamsAndRelations) {
   EXPECT_EQ(view->relations[0].distance, 6);
 }
 
+TEST_F(StepViewTest, StructureLacksSizesAndStridesOnly) {
+  const auto structure = [this](const Op& op, std::int64_t rows, std::uint8_t dtype, std::int64_t distance) {
+    const std::int64_t sizes[] = {rows, 3}, strides[] = {3, 1};
+    writer_.begin(op, 7);
+    writer_.tensor(&a_, {dtype, kWritten, 2, 0, sizes, strides});
+    writer_.tensor(&a_, {dtype, 0, 2, distance, sizes, strides});
+    writer_.scalar(Tag::kScalarInt, 5, 0, integer_class(5));
+    writer_.finish();
+    std::vector<std::uint64_t> words;
+    append_structure(*view_step(op, writer_.key()), writer_.key(), words);
+    return words;
+  };
+  const Op by_value{"aten::add_.Tensor", 3, kPlain};
+  EXPECT_EQ(structure(add_, 2, kFloat, 6), structure(add_, 5, kFloat, 6));
+  EXPECT_NE(structure(add_, 2, kFloat, 6), structure(add_, 2, kFloat + 1, 6));
+  EXPECT_NE(structure(add_, 2, kFloat, 6), structure(add_, 2, kFloat, 7));
+  EXPECT_NE(structure(add_, 2, kFloat, 6), structure(by_value, 2, kFloat, 6));
+}
+
 TEST_F(StepViewTest, IsRefusedForWhatIsNoKey) {
   write_add(add_);
   const std::vector<std::uint64_t> key(writer_.key().begin(), writer_.key().end());
