@@ -51,9 +51,7 @@ void run_lap(const TraceStream& stream, std::vector<std::unique_ptr<Replayed>>& 
     };
     const auto start = std::chrono::steady_clock::now();
     if (event.is_step) {
-      std::uint64_t hash = 0;
-      for (const std::uint64_t word : event.key) hash = extend_key_hash(hash, word);
-      recorder.tracer.add({event.key, hash, event.operands, event.cut_class}, launch);
+      recorder.tracer.add({event.key, key_hash(event.key), event.operands, event.cut_class}, launch);
       ++lap.steps;
     } else {
       recorder.tracer.cut(reason_of(event.reason), event.waiting, launch);

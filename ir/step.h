@@ -132,6 +132,12 @@ struct Placement {
 [[nodiscard]] constexpr std::uint64_t extend_key_hash(std::uint64_t hash, std::uint64_t word) noexcept {
   return ((hash << 5 | hash >> 59) ^ word) * 0x9E3779B97F4A7C15u;
 }
+/// The hash of a whole key.
+[[nodiscard]] constexpr std::uint64_t key_hash(std::span<const std::uint64_t> key) noexcept {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : key) hash = extend_key_hash(hash, word);
+  return hash;
+}
 
 class StepWriter {
  public:

@@ -9,12 +9,6 @@
 namespace aee {
 namespace {
 
-std::uint64_t hash_of(const std::vector<std::uint64_t>& words) noexcept {
-  std::uint64_t hash = 0;
-  for (const std::uint64_t word : words) hash = extend_key_hash(hash, word);
-  return hash;
-}
-
 /// The structure of the frame's step, whose key is written.
 Structure& structure_of(RecordFrame& frame) {
   const std::span<const std::uint64_t> key = frame.step.key();
@@ -22,7 +16,7 @@ Structure& structure_of(RecordFrame& frame) {
   TORCH_INTERNAL_ASSERT(view.has_value(), frame.op.name, ": broken key");
   std::vector<std::uint64_t> words;
   append_structure(*view, key, words);
-  return frame.thread.memo.structure(words, hash_of(words));
+  return frame.thread.memo.structure(words, key_hash(words));
 }
 
 }  // namespace
@@ -80,8 +74,8 @@ namespace {
 /// Remembers `results` for the frame's step if its structure allows that; null: it must run at the call.
 LayoutEntry* infer(RecordFrame& frame, const std::vector<ResultSpec>& results) {
   LayoutMemo& memo = frame.thread.memo;
-  if (frame.op.has(kMayFail) || !structure_of(frame).inferable) return nullptr;
-  if (memo.find(frame.step.key(), frame.step.hash()) != nullptr || verifies_now(frame.thread)) return nullptr;
+  if (memo.find(frame.step.key(), frame.step.hash()) != nullptr) return nullptr;  // to be verified
+  if (!structure_of(frame).inferable || verifies_now(frame.thread)) return nullptr;
   LayoutEntry entry;
   entry.results = results;
   entry.returns.assign(results.size(), -1);

@@ -119,18 +119,20 @@ struct Typed<Op, R(A...)> {
 
   [[gnu::noinline]] static R miss(RecordFrame& frame, A... args) {
     std::vector<ResultSpec> told;
-    if (shape != nullptr) {
-      using Result = std::decay_t<R>;  // a reference would outlive the twins
-      told = told_layouts(frame, [&]() -> Result { return shape(MetaTwin<std::decay_t<A>>(args).get()...); });
+    if (!op->has(kMayFail)) {
+      if (shape != nullptr) {
+        using Result = std::decay_t<R>;  // a reference would outlive the twins
+        told = told_layouts(frame, [&]() -> Result { return shape(MetaTwin<std::decay_t<A>>(args).get()...); });
+      }
+      LayoutEntry* inferred = nullptr;
+      if constexpr (std::is_same_v<R, at::Tensor&>) {
+        inferred = infer_in_place(frame, *detail::written_argument(args...), !told.empty());
+        told.clear();
+      } else {
+        inferred = infer_layouts(frame, told);
+      }
+      if (inferred != nullptr) return emit(frame, *inferred, args...);
     }
-    LayoutEntry* inferred = nullptr;
-    if constexpr (std::is_same_v<R, at::Tensor&>) {
-      inferred = infer_in_place(frame, *detail::written_argument(args...), !told.empty());
-      told.clear();
-    } else {
-      inferred = infer_layouts(frame, told);
-    }
-    if (inferred != nullptr) return emit(frame, *inferred, args...);
     torch::jit::Stack stack;
     stack.reserve(sizeof...(A));
     (stack.emplace_back(args), ...);

@@ -97,6 +97,19 @@ def test_sizes_that_do_not_fit_raise_at_the_call(name):
     assert str(raised.value) == str(expected.value)
 
 
+def test_values_that_do_not_fit_raise_at_the_call_too():
+    def program(device, n, place):
+        return torch.ones(n, n, device=device).gather(1, torch.full((n, 1), place, device=device))
+
+    for n in (2, 3):
+        exact(lambda device: program(device, n, 1))
+    with pytest.raises(RuntimeError) as expected:
+        program("cpu", 4, 23)
+    with pytest.raises(RuntimeError) as raised:
+        program(DEVICE, 4, 23)
+    assert str(raised.value) == str(expected.value)
+
+
 def test_overlap_that_comes_with_the_size_raises():
     def program(device, n):
         x = torch.zeros(40, device=device)
