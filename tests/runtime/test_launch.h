@@ -54,31 +54,36 @@ class TestLaunch {
 
   /// Submits and waits for room.
   Timepoint submit(Device& device, QueueId queue) {
-    for (;;) {
-      if (const auto point = try_submit(device, queue)) return *point;
-      device.wait(timepoint(queue, device.completed(queue) < device.submitted(queue) ? device.completed(queue) + 1 : 0),
-                  WaitMode::kHelp);
-    }
+    return handed_over([&](const Launch& launch) { return std::optional(submit_when_room(device, queue, launch)); })
+        .value();
   }
 
   /// Submits unless the queue refuses; a refused launch leaves nothing behind.
   std::optional<Timepoint> try_submit(Device& device, QueueId queue) {
-    auto body = std::make_unique<std::function<void()>>(body_);
-    const std::vector<std::uint64_t> block = build(body.get());
-    for (const BufferRef& buffer : buffers_) buffer->retain();
-    Timepoint point;
-    if (device.submit(queue, *reinterpret_cast<const Launch*>(block.data()), &point) == Submitted::kFull) {
-      for (const BufferRef& buffer : buffers_) buffer->release();
-      return std::nullopt;
-    }
-    static_cast<void>(body.release());  // the launch's now
-    return point;
+    return handed_over([&](const Launch& launch) {
+      Timepoint point;
+      const bool accepted = device.submit(queue, launch, &point) == Submitted::kAccepted;
+      return accepted ? std::optional(point) : std::nullopt;
+    });
   }
 
   static std::string describe(const Launch&) { return "test op at line 1"; }
 
  private:
   using Body = std::function<void()>;
+
+  /// Calls `submit` with the launch, which takes the closure and a reference to each buffer if it has a timepoint.
+  template <class Submit>
+  std::optional<Timepoint> handed_over(Submit submit) {
+    auto body = std::make_unique<Body>(body_);
+    const std::vector<std::uint64_t> block = build(body.get());
+    std::vector<BufferRef> references = buffers_;
+    const std::optional<Timepoint> point = submit(*reinterpret_cast<const Launch*>(block.data()));
+    if (!point) return point;
+    static_cast<void>(body.release());
+    for (BufferRef& reference : references) static_cast<void>(reference.detach());
+    return point;
+  }
 
   [[nodiscard]] std::vector<std::uint64_t> build(Body* body) const {
     Launch launch;
