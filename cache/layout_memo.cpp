@@ -17,8 +17,10 @@ std::uint64_t effective(std::uint64_t hash) noexcept {
   return hash ^ hash >> 32;
 }
 
+constexpr std::size_t kPreparedBytes = 2048;  // an iterator of ATen with the tensors that stand for its operands
+
 std::size_t bytes_of(const LayoutEntry& entry) noexcept {
-  std::size_t bytes = sizeof(LayoutEntry) + entry.key.size() * sizeof(std::uint64_t) + 64;
+  std::size_t bytes = sizeof(LayoutEntry) + kPreparedBytes + entry.key.size() * sizeof(std::uint64_t) + 64;
   const auto add = [&bytes](const ResultSpec& spec) {
     bytes += sizeof(ResultSpec) + (spec.sizes.size() + spec.strides.size()) * sizeof(std::int64_t);
   };

@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "cache/prepared_slot.h"
+
 namespace aee {
 
 /// One tensor that an op returns, or an operand whose layout it changed.
@@ -58,7 +60,7 @@ struct LayoutEntry {
   std::vector<Relayout> relayouts;
   std::uint32_t fresh = 0;  ///< number of kFresh results
   bool shares = false;      ///< some result is kShared
-  std::uint32_t hits = 0;
+  mutable PreparedSlot prepared;
 };
 
 class LayoutMemo {
@@ -72,7 +74,8 @@ class LayoutMemo {
   [[nodiscard]] LayoutEntry* expected() const noexcept { return last_ != nullptr ? last_->next : nullptr; }
   /// The entry is used now.
   void follow(LayoutEntry& entry) noexcept {
-    if (last_ != nullptr) last_->next = &entry;
+    // Devices read entries: a store that changes nothing would take the line from them.
+    if (last_ != nullptr && last_->next != &entry) last_->next = &entry;
     last_ = &entry;
   }
   /// The structure with this key; made if it is new. Stays valid until clear().

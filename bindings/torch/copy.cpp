@@ -51,7 +51,7 @@ void host_to_device(const at::Tensor& source, const at::Tensor& destination) {
 
 void device_to_host(const at::Tensor& source, const at::Tensor& destination) {
   DeviceContext& context = engine().device(source.device().index());
-  translate_errors([&] { context.synchronize_buffer(*buffer_of(*source.unsafeGetTensorImpl())); });
+  translate_errors([&] { synchronize_buffer(context, *buffer_of(*source.unsafeGetTensorImpl())); });
   emit_warnings();
   context.metrics().device_to_host_bytes.add(source.nbytes());
   copy_now(context, destination, host_view(source));
@@ -110,7 +110,7 @@ at::Scalar local_scalar(const at::Tensor& tensor) {
   TORCH_CHECK(tensor.numel() == 1, "a Tensor with ", tensor.numel(), " elements cannot be converted to Scalar");
   DeviceContext& context = engine().device(tensor.device().index());
   Buffer& buffer = *buffer_of(*tensor.unsafeGetTensorImpl());
-  translate_errors([&] { context.synchronize_buffer(buffer); });
+  translate_errors([&] { synchronize_buffer(context, buffer); });
   emit_warnings();
   context.metrics().device_to_host_bytes.add(tensor.element_size());
   return at::native::_local_scalar_dense_cpu(host_view(tensor));

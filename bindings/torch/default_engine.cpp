@@ -163,6 +163,14 @@ SegmentRecorder& segment_recorder(ThreadContext& thread, int device) {
   return *recorder;
 }
 
+void synchronize_buffer(DeviceContext& context, Buffer& buffer) {
+  context.synchronize_buffer(buffer);
+  const Timepoint last = buffer.last_use();
+  if (last.none()) return;
+  SegmentRecorder* recorder = thread_context().recorders[static_cast<std::size_t>(context.index())][last.queue];
+  if (recorder != nullptr && recorder->empty()) recorder->cut(CutReason::kHostRead, /*waiting=*/true);
+}
+
 void cut_thread(ThreadContext& thread, CutReason reason) {
   for (auto& of_device : thread.recorders) {
     for (SegmentRecorder* recorder : of_device) {

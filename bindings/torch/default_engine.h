@@ -67,6 +67,8 @@ void configure(std::string_view variable, std::string_view text);
 }
 /// The thread's recorder for its current stream of a device.
 [[nodiscard]] SegmentRecorder& segment_recorder(ThreadContext& thread, int device);
+/// A sync point for a host read of a buffer. This thread's recorder hears of the wait even if it holds nothing back.
+void synchronize_buffer(DeviceContext& context, Buffer& buffer);
 /// Launches what the thread holds back, on all devices and streams.
 void cut_thread(ThreadContext& thread, CutReason reason);
 

@@ -82,7 +82,6 @@ Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), la
     }
   });
   frame.thread.launched[static_cast<std::size_t>(device)] = true;
-  ++layouts.hits;
 }
 
 at::Tensor Emission::result(std::size_t index) {

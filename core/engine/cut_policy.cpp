@@ -17,7 +17,8 @@ constexpr std::size_t kContext = 8;        // steps of a context
 constexpr std::size_t kMostWide = 2048;    // steps of a wide context
 constexpr std::size_t kContextCells = 8192;
 constexpr double kHostLaunchUs = 0.3;
-constexpr double kWorthIt = 1.1;  // what a plan must gain over growing budgets
+constexpr double kHostWaitUs = 0.4;  // from the last op to the wait
+constexpr double kWorthIt = 1.02;    // what a plan must gain over growing budgets
 constexpr std::uint32_t kMostParts = 128;
 
 std::uint64_t mix(std::uint64_t x) noexcept {
@@ -78,8 +79,7 @@ void CutPolicy::begin(CutSite& site) noexcept {
   }
   if (plan_parts_ == 0) return set_level();
   level_bit_ = 0;
-  // The last part is left to the wait itself; one op more shows that it does not come.
-  budget_ = plan_parts_ == 1 ? std::min(plan_ops_ + 1, max_ops_) : (plan_ops_ + plan_parts_ - 1) / plan_parts_;
+  budget_ = (plan_ops_ + plan_parts_ - 1) / plan_parts_;
 }
 
 void CutPolicy::set_level() noexcept {
@@ -96,12 +96,7 @@ void CutPolicy::set_level() noexcept {
 // remembered for one of them would shift all others. So no cut leaves less than a context, where the budget lets it.
 std::uint32_t CutPolicy::choose(std::span<const CutStep> steps, Before before) noexcept {
   const auto ops = static_cast<std::uint32_t>(steps.size());
-  if (plan_parts_ > 1 || (plan_parts_ == 1 && ops <= plan_ops_)) return ops;
-  if (plan_parts_ == 1) {  // the wait did not come
-    plan_parts_ = wait_site_->wait_parts = 0;
-    set_level();
-    if (!full(ops)) return 0;
-  }
+  if (plan_parts_ > 0) return ops;
   const std::uint32_t least = std::max({1u, ops / kWindow, std::min<std::uint32_t>(kContext, ops / 2)});
   Context context(steps, before, kContext), wide(steps, before, wide_);
   std::tuple<std::uint8_t, std::uint64_t, std::uint64_t, std::uint32_t> best{};
@@ -135,7 +130,7 @@ void CutPolicy::ended(std::uint32_t ops, Outcome outcome) noexcept {
     adapt(outcome);
   } else {
     plan_ops_ -= std::min(plan_ops_, ops);
-    if (plan_parts_ > 1 && full(ops)) --plan_parts_;
+    if (full(ops) || plan_ops_ == 0) --plan_parts_;
   }
   ramp_ = std::min(top_, ramp_ + 1);
 }
@@ -175,17 +170,17 @@ void CutPolicy::plan(CutSite& site) const noexcept {
   site.wait_ops = since_wait_;
   if (!steady || site.wait_parts != 0) return;
   const std::uint32_t parts = best_parts(since_wait_);
-  if (std::max(host_us_, device_us_) > kWorthIt * time_of(since_wait_, parts)) site.wait_parts = parts;
+  if (kHostWaitUs + std::max(host_us_, device_us_) > kWorthIt * time_of(since_wait_, parts)) site.wait_parts = parts;
 }
 
 // Note [Parts between two waits]
 // The host records part after part; the device runs each when it is recorded and the one before is done. So the slower
 // side sets the pace, and the other one adds one part. This is best at about sqrt(k * min(host, device) / launch)
-// parts.
+// parts. The last one is launched when it is full, too, and runs while the host is on its way to wait for it.
 double CutPolicy::time_of(std::uint32_t ops, std::uint32_t parts) const noexcept {
   const double part = static_cast<double>(ops) / parts;
   const double host = part * costs_.host_us + kHostLaunchUs, device = part * costs_.device_us + costs_.launch_us;
-  return host + device + (parts - 1) * std::max(host, device);
+  return host + std::max(device, kHostWaitUs) + (parts - 1) * std::max(host, device);
 }
 
 std::uint32_t CutPolicy::best_parts(std::uint32_t ops) const noexcept {

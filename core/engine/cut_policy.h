@@ -43,8 +43,10 @@ class CutPolicy {
   [[nodiscard]] bool remembered(std::uint32_t cut_levels) const noexcept { return (cut_levels & level_bit_) != 0; }
   /// Whether choose() must be asked after this many ops.
   [[nodiscard]] bool full(std::uint32_t ops) const noexcept { return ops >= budget_; }
-  /// How many leading ops of a full segment to cut off; 0: it goes on.
+  /// How many leading ops of a full segment to cut off.
   [[nodiscard]] std::uint32_t choose(std::span<const CutStep> steps, Before before) noexcept;
+  /// Whether the open segment is a part of the ops between two waits; if not, its budget is its level's.
+  [[nodiscard]] bool planned() const noexcept { return plan_parts_ != 0; }
   /// What to remember at the end of a segment that choose() cut.
   [[nodiscard]] std::uint32_t level_bit() const noexcept { return level_bit_; }
 

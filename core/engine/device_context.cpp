@@ -14,7 +14,7 @@ namespace {
 
 // Typical of small ops from Python on the emulator, as measured: what a synchronous loop overlaps, and what a cut
 // costs.
-constexpr CutCosts kCosts{.host_us = 1.2, .device_us = 1.0, .launch_us = 0.15};
+constexpr CutCosts kCosts{.host_us = 1.2, .device_us = 0.5, .launch_us = 0.15};
 
 // Until ops are fused a longer segment only makes its launch cheaper an op. So its ops are bounded by what makes a
 // launch cost some percent of them; what waits at a sync point stays short.

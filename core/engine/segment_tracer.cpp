@@ -45,8 +45,7 @@ void SegmentTracer::push(const TracedStep& step) {
   if (verdict == Verdict::kGoOn) [[likely]]
     return;
   if (verdict == Verdict::kRemembered) return end_here(CutReason::kRemembered);
-  const std::uint32_t ops = policy_.choose(steps(), before_.view());
-  if (ops != 0) end_early(ops);
+  end_early(policy_.choose(steps(), before_.view()));
 }
 
 SegmentTracer::Verdict SegmentTracer::follow(const TracedStep& step) {
@@ -151,7 +150,7 @@ void SegmentTracer::end_early(std::uint32_t ops) {
     cursor_ = last_ = above(cursor_, count_ - ops);
     count_ = ops;
     cursor_->cut_levels |= policy_.level_bit();
-    end_here(CutReason::kBudget);
+    end_here(policy_.planned() ? CutReason::kPlanned : CutReason::kBudget);
     for (ops = 0; ops == 0 && next < replayed_.size();) ops = follow_again(replayed_[next++]);
   }
   trie_.unpin(left);

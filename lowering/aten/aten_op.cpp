@@ -3,6 +3,7 @@
 #include <deque>
 #include <mutex>
 
+#include "lowering/aten/pointwise.h"
 #include "lowering/aten/step_run.h"
 
 namespace aee {
@@ -51,6 +52,7 @@ AtenOp& register_aten_op(const c10::OperatorHandle& handle, Invoke invoke) {
     op->traits |= row->traits;
   }
   op->invoke = invoke != nullptr ? invoke : &invoke_boxed;
+  op->prepare = pointwise_kernel(op->name);
   bool takes_generator = false;
   for (const c10::Argument& argument : handle.schema().arguments()) {
     op->written.push_back(argument.alias_info() != nullptr && argument.alias_info()->isWrite());

@@ -4,6 +4,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <memory>
 #include <vector>
 
 #include "ir/op.h"
@@ -13,12 +14,16 @@ namespace aee {
 /// How a step runs on CPU tensors: decodes the words and calls the CPU's kernel.
 struct StepRun;
 using Invoke = void (*)(StepRun& run);
+/// Makes what runs the op's steps of one key again and again; see pointwise.h.
+class PreparedKernel;
+using Prepare = std::unique_ptr<PreparedKernel> (*)();
 
 struct AtenOp : Op {
   explicit AtenOp(const c10::OperatorHandle& operator_handle) : handle(operator_handle) {}
 
   c10::OperatorHandle handle;
   Invoke invoke = nullptr;
+  Prepare prepare = nullptr;      ///< null: steps are always invoked
   std::vector<bool> written;      ///< per argument: the schema says that it is written
   std::vector<bool> generator;    ///< per argument: it is a Generator
   bool draws_implicitly = false;  ///< draws from the default generator, which is not among its arguments

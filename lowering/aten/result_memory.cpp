@@ -1,5 +1,7 @@
 #include "lowering/aten/result_memory.h"
 
+#include <ATen/EmptyTensor.h>
+
 #include "lowering/aten/cpu_scope.h"
 #include "lowering/aten/mirror.h"
 
@@ -16,15 +18,30 @@ void lay_out(at::TensorImpl& mirror, const ResultSpec& spec) {
   if (!same) mirror.set_sizes_and_strides(spec.sizes, spec.strides, spec.offset);
 }
 
+/// The buffer's own memory if a result can have it, by its mirror; else null.
+at::TensorImpl* memory_left(Buffer& buffer, const ResultSpec& spec) noexcept {
+  if (spec.bytes == 0 || buffer.backing().capacity < spec.bytes) return nullptr;
+  return reusable_mirror(buffer);
+}
+
 }  // namespace
+
+void* make_result(Buffer& buffer, const ResultSpec& spec) {
+  if (at::TensorImpl* mirror = memory_left(buffer, spec)) {
+    lay_out(*mirror, spec);
+  } else {
+    const auto dtype = static_cast<at::ScalarType>(spec.dtype);
+    adopt(buffer, at::detail::empty_strided_cpu(spec.sizes, spec.strides, dtype));
+  }
+  return mirror_storage(buffer).mutable_data();
+}
 
 ResultMemory::ResultMemory(const LayoutEntry& layout, std::span<Buffer* const> fresh) {
   std::size_t next = 0;
   for (const ResultSpec& spec : layout.results) {
     if (spec.kind != ResultSpec::Kind::kFresh) continue;
     Buffer& buffer = *fresh[next++];
-    if (spec.bytes == 0 || buffer.backing().capacity < spec.bytes) continue;
-    if (at::TensorImpl* mirror = reusable_mirror(buffer)) {
+    if (at::TensorImpl* mirror = memory_left(buffer, spec)) {
       offers_.add(spec.bytes, *mirror->unsafe_storage().unsafeGetStorageImpl());
     }
   }

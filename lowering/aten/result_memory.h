@@ -11,6 +11,10 @@
 
 namespace aee {
 
+/// Memory for a fresh result of a kernel that writes where it is told: the buffer's own, or new. The buffer's content
+/// is then the result, which lies as `spec` says at offset 0 and is not written yet.
+[[nodiscard]] void* make_result(Buffer& buffer, const ResultSpec& spec);
+
 class ResultMemory {
  public:
   /// Offers what the fresh buffers of a step have left over. They outlive this.

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "core/base/error.h"
+#include "lowering/aten/pointwise.h"
 #include "lowering/aten/result_memory.h"
 
 namespace aee {
@@ -36,16 +37,47 @@ void adopt_results(StepRun& run, const LayoutEntry& layout, std::span<Buffer* co
   }
 }
 
+StepRun begin_run(StepPayload& payload) noexcept {
+  const std::span<const std::uint64_t> key = payload.layout->key;
+  return {*payload.op, key, StepReader(key, payload.params()), payload.slots(), {}};
+}
+
+void invoke(StepPayload& payload, std::span<Buffer* const> buffers) {
+  StepRun run = begin_run(payload);
+  ResultMemory memory(*payload.layout, buffers);
+  payload.op->invoke(run);
+  adopt_results(run, *payload.layout, buffers, memory);
+}
+
+/// Runs the step by what is prepared for its key, or prepares it. False if it is still to be run.
+bool run_prepared(StepPayload& payload, std::span<Buffer* const> buffers) {
+  if (payload.op->prepare == nullptr) return false;
+  PreparedSlot& slot = payload.layout->prepared;
+  std::unique_ptr<Prepared> prepared;
+  switch (slot.take(&prepared)) {
+    case PreparedSlot::Turn::kFirst:
+    case PreparedSlot::Turn::kNone:
+      return false;
+    case PreparedSlot::Turn::kPrepare:
+      prepared = payload.op->prepare();
+      break;
+    case PreparedSlot::Turn::kReady:
+      break;
+  }
+  StepRun run = begin_run(payload);
+  const auto outcome =
+      static_cast<PreparedKernel&>(*prepared).run(run, *payload.layout, buffers.first(payload.layout->fresh));
+  if (outcome == PreparedKernel::Outcome::kRan) slot.put(std::move(prepared));
+  return outcome != PreparedKernel::Outcome::kUnfit;
+}
+
 }  // namespace
 
 void run_step(Launch& launch) {
   auto& payload = *static_cast<StepPayload*>(launch.payload());
   apply_thread_state(payload.state);
-  StepRun run{*payload.op, payload.layout->key, StepReader(payload.layout->key, payload.params()), payload.slots(), {}};
   try {
-    ResultMemory memory(*payload.layout, launch.buffers());
-    payload.op->invoke(run);
-    adopt_results(run, *payload.layout, launch.buffers(), memory);
+    if (!run_prepared(payload, launch.buffers())) invoke(payload, launch.buffers());
   } catch (c10::Error& error) {
     error.add_context("neuron: raised by " + describe_step(launch));
     throw;

@@ -35,7 +35,7 @@ TEST(LayoutMemo, ComparesKeysInFullThoughTheirHashesAreEqual) {
 }
 
 TEST(LayoutMemo, IsFullWhenItsEntriesTakeTheBudget) {
-  LayoutMemo memo(10000);
+  LayoutMemo memo(30000);
   std::uint64_t count = 0;
   while (!memo.full()) {
     const std::size_t before = memo.bytes();
@@ -73,10 +73,10 @@ TEST(LayoutMemo, ForgetsEverythingAtOnceAndGoesOn) {
 TEST(LayoutMemo, KeepsEntriesWhereTheyAreWhileItGrows) {
   LayoutMemo memo(std::size_t{1} << 20);
   LayoutEntry& first = add(memo, {0}, 0);
-  first.hits = 3;
+  first.fresh = 3;
   for (std::uint64_t i = 1; i < 3000; ++i) add(memo, {i}, i);
   EXPECT_EQ(memo.find(Words{0}, 0), &first);
-  EXPECT_EQ(first.hits, 3U);
+  EXPECT_EQ(first.fresh, 3U);
 }
 
 TEST(LayoutMemo, HasOneStructureForEachKey) {

@@ -22,6 +22,10 @@ struct Traced {
     for (std::size_t i = 0; i < operands.size(); ++i) key.push_back(i);
     tracer.add({key, signature * 77, operands, cut_class}, [this](const SegmentCut& cut) { cuts.push_back(cut); });
   }
+  /// Ends the pending segment; nobody waits for it.
+  void end() {
+    tracer.cut(CutReason::kMarkStep, /*waiting=*/false, [this](const SegmentCut& cut) { cuts.push_back(cut); });
+  }
   /// Ends the pending segment and gives it back.
   SegmentCut wait() {
     tracer.cut(CutReason::kHostRead, /*waiting=*/true, [this](const SegmentCut& cut) { cuts.push_back(cut); });
@@ -96,7 +100,7 @@ TEST(SegmentTracer, TellsWhereASegmentLeftTheKnownTraces) {
 
 TEST(SegmentTracer, FollowsTheRestAgainAfterARetroactiveCut) {
   // An op after which a cut is best is the fourth of eight: the others stay pending and begin the next segment.
-  Traced traced;
+  Traced traced(8);
   for (std::uint64_t i = 0; i < 8; ++i) traced.op(i, {i, i + 1}, i == 3 ? 1 : 0);
   ASSERT_EQ(traced.cuts.size(), 1U);
   EXPECT_EQ(traced.cuts[0].ops, 4U);
@@ -104,12 +108,40 @@ TEST(SegmentTracer, FollowsTheRestAgainAfterARetroactiveCut) {
   EXPECT_EQ(traced.tracer.pending(), 4U);
   EXPECT_EQ(traced.tracer.last()->depth, 4U);
   EXPECT_EQ(traced.tracer.last()->slots()[0], 3U) << "slots begin with the segment";
-  EXPECT_EQ(traced.wait().ops, 4U);
+  traced.end();
+  EXPECT_EQ(traced.cuts.back().ops, 4U);
 
   for (std::uint64_t i = 0; i < 4; ++i) traced.op(i, {i, i + 1}, i == 3 ? 1 : 0);
   ASSERT_EQ(traced.cuts.size(), 3U) << "now the cut is remembered";
   EXPECT_EQ(traced.cuts[2].reason, CutReason::kRemembered);
   EXPECT_TRUE(traced.cuts[2].hit);
+}
+
+TEST(SegmentTracer, LaunchesWhatLedToAWaitBeforeTheWait) {
+  Traced traced;
+  const auto lap = [&traced](std::uint64_t ops) {
+    for (std::uint64_t i = 0; i < ops; ++i) traced.op(i, {i, i + 1});
+  };
+  lap(2);
+  EXPECT_EQ(traced.wait().reason, CutReason::kHostRead);
+  lap(2);
+  ASSERT_EQ(traced.cuts.size(), 2U) << "the host is on its way to wait";
+  EXPECT_EQ(traced.cuts.back().reason, CutReason::kPlanned);
+  EXPECT_TRUE(traced.cuts.back().hit);
+  traced.wait();
+  EXPECT_EQ(traced.cuts.size(), 2U);
+
+  lap(3);  // no wait after two ops this time
+  EXPECT_EQ(traced.tracer.pending(), 1U);
+  EXPECT_EQ(traced.wait().ops, 1U);
+  lap(2);
+  EXPECT_EQ(traced.tracer.pending(), 2U) << "the plan is off until two waits agree";
+  traced.wait();
+  lap(2);
+  EXPECT_EQ(traced.tracer.pending(), 2U);
+  traced.wait();
+  lap(2);
+  EXPECT_EQ(traced.tracer.pending(), 0U);
 }
 
 TEST(SegmentTracer, StaysWholeWhenALaunchThrows) {
@@ -191,12 +223,13 @@ TEST(SegmentTracer, StaysInsideTheBudgetWithAMillionDistinctTraces) {
 #endif
   SegmentTracer tracer({.trie_bytes = std::size_t{2} << 20});
   std::size_t misses = 0;
+  const auto count = [&](const SegmentCut& cut) { misses += cut.hit ? 0 : 1; };
   for (std::uint64_t i = 0; i < kTraces; ++i) {
     for (const std::uint64_t word : {i % 100, i}) {
       const std::uint64_t key[] = {word}, operands[] = {1, 2};
-      tracer.add({key, hash64(key, sizeof key), operands, 0}, [](const SegmentCut&) {});
+      tracer.add({key, hash64(key, sizeof key), operands, 0}, count);
     }
-    tracer.cut(CutReason::kHostRead, /*waiting=*/true, [&](const SegmentCut& cut) { misses += cut.hit ? 0 : 1; });
+    tracer.cut(CutReason::kHostRead, /*waiting=*/true, count);
     ASSERT_LE(tracer.trie().bytes(), tracer.trie().budget());
   }
   EXPECT_EQ(misses, kTraces);

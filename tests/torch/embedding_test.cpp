@@ -113,15 +113,15 @@ TEST(MarkStep, LaunchesWhatIsPendingAndDoesNotWait) {
   const at::Tensor x = warm_input();
   const AdaptiveEagerGuard on;
   reset_metrics();
-  const at::Tensor y = some_ops(x);
+  const at::Tensor y = some_ops(some_ops(some_ops(x)));  // more than led to a wait before
   mark_step();
-  EXPECT_EQ(counter("ops_recorded"), 3U);
+  EXPECT_EQ(counter("ops_recorded"), 9U);
   EXPECT_GE(counter("segments_launched"), 1U);
   EXPECT_EQ(counter("cut_mark_step"), 1U);
   EXPECT_EQ(counter("syncs"), 0U);
   mark_step();  // nothing is left
   EXPECT_EQ(counter("cut_mark_step"), 1U);
-  EXPECT_TRUE(at::equal(y.cpu(), some_ops(x.cpu())));
+  EXPECT_TRUE(at::equal(y.cpu(), some_ops(some_ops(some_ops(x.cpu())))));
 }
 
 TEST(Metrics, CountAndStartAgainAtZero) {
