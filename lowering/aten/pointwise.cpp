@@ -101,6 +101,13 @@ class Iterator final : public Kernel {
   std::array<const StandIn*, kMostInputs + 2> order_{};
 };
 
+/// at::native::relu: a clamp_min by zero of what is not boolean, which the first sight at the call has told.
+struct Relu : at::native::structured_clamp_min_out {
+  using Base = at::native::structured_clamp_min_out;
+  void meta(const at::Tensor& self) { Base::meta(self, 0); }
+  void impl(const at::Tensor& self, const at::Tensor& out) { Base::impl(self, 0, out); }
+};
+
 /// Whether a result is what the recorder was told.
 bool lies_as_told(const at::Tensor& result, const ResultSpec& spec) {
   return result.scalar_type() == static_cast<at::ScalarType>(spec.dtype) && spec.offset == 0 &&
@@ -158,6 +165,8 @@ Prepare pointwise_kernel(std::string_view op_name) {
 #define AEE_POINTWISE(symbol, function, kernel, name, traits) \
   {"aten::" name, &Pointwise<at::native::kernel, at::_ops::symbol::schema>::make},
 #include "ir/ops.inc"
+      {"aten::relu", &Pointwise<Relu, at::_ops::relu::schema>::make},
+      {"aten::relu_", &Pointwise<Relu, at::_ops::relu_::schema>::make},
   };
   const auto found = kernels->find(op_name);
   return found == kernels->end() ? nullptr : found->second;
