@@ -45,6 +45,11 @@ py::dict explain_dict() {
     row["launches"] = site.launches;
     row["hits"] = site.hits;
     row["ops"] = site.ops;
+    row["live_outs"] = site.live_outs;
+    row["bytes"] = site.bytes;
+    row["recording_us"] = site.recording_us;
+    row["device_us"] = site.device_us;
+    row["tier"] = site.tier;
     row["cut"] = site.cut;
     row["first"] = site.first;
     row["last"] = site.last;

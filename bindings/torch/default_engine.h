@@ -41,6 +41,7 @@ struct ThreadContext {
   /// Recorders of this thread, made when first used, by device and queue.
   std::array<std::array<SegmentRecorder*, StreamTable::kQueues>, kMaxDevices> recorders{};
   std::uint64_t verify_count = 0;
+  std::uint32_t until_timed = 1;             ///< ops until one is timed for explain()
   std::array<bool, kMaxDevices> launched{};  ///< launches of this thread may refer to its memo
 };
 

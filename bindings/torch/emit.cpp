@@ -74,8 +74,13 @@ Emission::Emission(RecordFrame& frame, LayoutEntry& layouts) : frame_(frame), la
     const std::span<Buffer* const> results(fresh.data(), fresh.size());
     ThreadContext& thread = frame.thread;
     if (is_adaptive(thread)) {
-      segment_recorder(thread, device).record(frame.step, layouts, results, code, frame.op.has(kLibrary));
+      SegmentRecorder& recorder = segment_recorder(thread, device);
+      recorder.record(frame.step, layouts, results, code, frame.op.has(kLibrary));
       thread.traced_hits.count();
+      if (frame.started != decltype(frame.started){}) [[unlikely]] {
+        const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - frame.started;
+        recorder.add_recording(static_cast<std::uint64_t>(time.count()));
+      }
     } else {
       thread.launcher.launch(context, thread.queue[static_cast<std::size_t>(device)], frame.step, results, code);
       thread.hits.count();

@@ -11,7 +11,9 @@ constexpr std::size_t kMostSites = 50;
 
 void write_site(std::ostream& out, const SiteReport& site) {
   out << "  " << site.launches << " launches, " << site.hits << " known, of " << site.ops << " ops: " << site.first
-      << " to " << site.last << "; ended for " << site.cut << '\n';
+      << " to " << site.last << "; ended for " << site.cut << '\n'
+      << "    " << site.bytes << " bytes, " << site.live_outs << " live-outs, tier " << site.tier << ", host "
+      << site.recording_us << " us an op, device " << site.device_us << " us a launch\n";
   if (!site.difference.empty()) out << "    last new one: " << site.difference << '\n';
 }
 

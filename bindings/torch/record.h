@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -31,6 +32,8 @@ struct RecordFrame {
         op(aten_op),
         state(capture_thread_state()),
         expected(thread.memo.expected()) {
+    if (--thread.until_timed == 0) [[unlikely]]
+      begin_timing();
     step.begin(op, global_state_word(state),
                expected != nullptr ? std::span<const std::uint64_t>(expected->key) : std::span<const std::uint64_t>());
   }
@@ -39,13 +42,20 @@ struct RecordFrame {
   StepWriter& step;
   const AtenOp& op;
   ThreadState state;
-  LayoutEntry* expected;  ///< the memo's guess
-  int device = -1;        ///< index; -1 until an argument tells
+  LayoutEntry* expected;                            ///< the memo's guess
+  int device = -1;                                  ///< index; -1 until an argument tells
+  std::chrono::steady_clock::time_point started{};  ///< of an op that is timed, else the epoch
   bool recordable = true;
   bool list_of_masks = false;
   std::uint32_t argument = 0;                    ///< number of the schema argument being encoded
   c10::SmallVector<at::TensorImpl*, 8> tensors;  ///< device tensors, in order; the caller keeps them alive
 
+  /// Makes this op one that is timed, as every 61st.
+  [[gnu::noinline]] void begin_timing() {
+    constexpr std::uint32_t kTimedEvery = 61;  // a prime: no loop of fewer ops hides one of them
+    thread.until_timed = kTimedEvery;
+    started = std::chrono::steady_clock::now();
+  }
   /// Forgets the arguments encoded so far; the key is written now, whatever was expected.
   void restart() {
     step.begin(op, global_state_word(state));

@@ -31,24 +31,6 @@ double static_us(const StepWriter& step, std::span<Buffer* const> fresh, bool li
   return 0.3 * static_cast<double>(step.slots().size() + fresh.size()) + passes;
 }
 
-std::string describe(const TraceDifference& difference) {
-  const std::string where = concat("step ", difference.step);
-  switch (difference.kind) {
-    case TraceDifference::Kind::kNone:
-      return {};
-    case TraceDifference::Kind::kEnd:
-      return "every step is known, but no segment ended here";
-    case TraceDifference::Kind::kBeyond:
-      return where + " is beyond the end of every known trace";
-    case TraceDifference::Kind::kWord:
-      return concat(where, ": word ", difference.index, " of its key is ", difference.found, ", known is ",
-                    difference.known);
-    case TraceDifference::Kind::kOperand:
-      return concat(where, ": operand ", difference.index, " is another buffer");
-  }
-  return {};
-}
-
 }  // namespace
 
 SegmentRecorder::SegmentRecorder(DeviceContext& context, QueueId queue, const TracerLimits& limits)
@@ -60,7 +42,7 @@ SegmentRecorder::SegmentRecorder(DeviceContext& context, QueueId queue, const Tr
       tracer_(limits) {
   block_.extend(kHeadWords);
   tracer_.trie().on_forget(
-      this, [](void* self, TraceNode& node) noexcept { static_cast<SegmentRecorder*>(self)->sites_.erase(&node); });
+      this, [](void* self, TraceNode& node) noexcept { static_cast<SegmentRecorder*>(self)->sites_.forget(node); });
 }
 
 // Before the own lock is taken: two recorders that cut each other must not hold theirs.
@@ -168,27 +150,14 @@ void SegmentRecorder::bound_in_flight() {
   }
 }
 
-void SegmentRecorder::note_site(const SegmentCut& due) {
-  if (due.end->program == nullptr) {
-    due.end->program = &sites_[due.end];
-    tracer_.trie().charge(*due.end, 2 * sizeof(SiteReport));
-  }
-  SiteReport& site = *static_cast<SiteReport*>(due.end->program);
-  if (site.launches++ == 0) {
-    const Launch& first = pending(0);
-    const Launch& last = pending(due.ops - 1);
-    site.first = first.describe(first);
-    site.last = last.describe(last);
-    site.ops = due.ops;
-  }
-  site.hits += due.hit ? 1 : 0;
-  site.cut = info(due.reason).counter;
-  if (!due.hit) site.difference = describe(due.difference);
+void SegmentRecorder::add_recording(std::uint64_t ns) {
+  const std::lock_guard guard(lock_);
+  sites_.add_recording(ns);
 }
 
 void SegmentRecorder::explain(std::vector<SiteReport>& reports) {
   const std::lock_guard guard(lock_);
-  for (const auto& [node, site] : sites_) reports.push_back(site);
+  sites_.report(reports);
 }
 
 Launch& SegmentRecorder::pending(std::size_t index) noexcept {
@@ -219,9 +188,11 @@ void SegmentRecorder::submit(const SegmentCut& due, int flags) {
   const std::size_t end = ends_[due.ops - 1];
   const bool rest = due.ops < ends_.size();
   if (rest) retag_rest(end);
-  note_site(due);
+  LaunchClock* const clock = sites_.note(due, pending(0), tracer_.trie());
   bound_in_flight();
-  const Timepoint point = context_.submit(queue_, make_unit(due.ops, flags));
+  Launch& unit = make_unit(due.ops, flags);
+  unit.clock = clock;
+  const Timepoint point = context_.submit(queue_, unit);
   in_flight_.push_back({point, due.ops});
   ops_in_flight_ += due.ops;
   Metrics& metrics = context_.metrics();

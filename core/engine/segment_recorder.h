@@ -9,14 +9,13 @@
 
 #include <cstdint>
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "cache/layout_memo.h"
 #include "core/base/cut_reason.h"
 #include "core/engine/recorder_lock.h"
 #include "core/engine/segment_tracer.h"
-#include "core/engine/site_report.h"
+#include "core/engine/site_table.h"
 #include "core/engine/step_launch.h"
 
 namespace aee {
@@ -37,6 +36,8 @@ class SegmentRecorder {
   void cut(CutReason reason, bool waiting);
   /// Whether nothing is pending. Any thread; exact on the own one.
   [[nodiscard]] bool empty() const noexcept { return pending_.load(std::memory_order_acquire) == 0; }
+  /// An op that was recorded just now took the host so long, from call to return. Owning thread only.
+  void add_recording(std::uint64_t ns);
   /// Adds a report for each place where segments of this recorder ended. Any thread.
   void explain(std::vector<SiteReport>& reports);
   /// The recorder behind a tag.
@@ -55,7 +56,6 @@ class SegmentRecorder {
   void submit(const SegmentCut& due, int flags);
   void retag_rest(std::size_t from);
   void bound_in_flight();
-  void note_site(const SegmentCut& due);
   [[nodiscard]] Launch& pending(std::size_t index) noexcept;
   [[nodiscard]] Launch& make_unit(std::uint32_t ops, int flags);
   [[nodiscard]] bool own(PendingTag tag) const noexcept { return from_tag(tag) == this; }
@@ -71,7 +71,7 @@ class SegmentRecorder {
   WordArray block_;                  // room for the segment's head, then the pending launches
   std::vector<std::uint32_t> ends_;  // words: where each pending launch ends in block_
   WaitList waits_;
-  std::unordered_map<const TraceNode*, SiteReport> sites_;  // by end node, whose `program` points to it
+  SiteTable sites_;
   SegmentTracer tracer_;                 // after sites_: it tells of the nodes that it forgets to its end
   std::vector<std::uint64_t> operands_;  // scratch
   std::deque<InFlight> in_flight_;

@@ -65,6 +65,9 @@ class alignas(64) Buffer {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle();
   }
 
+  /// How many references there are; other threads may change that at any time.
+  [[nodiscard]] std::uint32_t references() const noexcept { return references_.load(std::memory_order_relaxed); }
+
   /// Whether it keeps its memory when it is recycled. Fixed for a handle, whatever the size within its class.
   [[nodiscard]] bool small() const noexcept { return size_class_ <= kLastSmallClass; }
 

@@ -1,5 +1,6 @@
 #include "core/runtime/executor.h"
 
+#include <chrono>
 #include <utility>
 
 #include "core/base/error.h"
@@ -75,6 +76,13 @@ FailurePtr execute_one(Launch& launch, Execution execution, Metrics& metrics) no
 }  // namespace
 
 std::vector<FailurePtr> execute(Launch& launch, Execution execution, Metrics& metrics) noexcept {
+  if (LaunchClock* clock = std::exchange(launch.clock, nullptr)) [[unlikely]] {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<FailurePtr> failures = execute(launch, execution, metrics);
+    const std::chrono::nanoseconds time = std::chrono::steady_clock::now() - start;
+    clock->add(static_cast<std::uint64_t>(time.count()));
+    return failures;
+  }
   std::vector<FailurePtr> failures;
   const auto run_one = [&](Launch& one) {
     if (FailurePtr failure = execute_one(one, execution, metrics)) failures.push_back(std::move(failure));

@@ -9,6 +9,7 @@
 // written carries the same failure.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,6 +19,28 @@
 #include "core/runtime/timepoint.h"
 
 namespace aee {
+
+/// Time that launches took on the device. Any thread.
+class LaunchClock {
+ public:
+  void add(std::uint64_t ns) noexcept {
+    ns_.fetch_add(ns, std::memory_order_relaxed);
+    launches_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void reset() noexcept {
+    ns_.store(0, std::memory_order_relaxed);
+    launches_.store(0, std::memory_order_relaxed);
+  }
+  /// Microseconds a launch; 0 if none was measured.
+  [[nodiscard]] double mean_us() const noexcept {
+    const std::uint64_t launches = launches_.load(std::memory_order_relaxed);
+    if (launches == 0) return 0;
+    return static_cast<double>(ns_.load(std::memory_order_relaxed)) / 1e3 / static_cast<double>(launches);
+  }
+
+ private:
+  std::atomic<std::uint64_t> ns_{0}, launches_{0};
+};
 
 struct Launch {
   /// Does the work. Throws to fail the launch. Runs on the device thread or on a waiting host thread that helps.
@@ -38,6 +61,7 @@ struct Launch {
   std::uint16_t op_count = 1;       ///< for the counter ops_executed
   std::uint16_t flags = 0;          ///< LaunchFlags
   std::uint32_t thread = 0;         ///< number of the host thread that recorded it, for its failure; 0: unknown
+  LaunchClock* clock = nullptr;     ///< measures it; null: nobody does
   PendingTag tag = 0;               ///< who held it back: cleared from its buffers when the queue accepts it
 
   [[nodiscard]] std::span<Timepoint> waits() noexcept { return {reinterpret_cast<Timepoint*>(this + 1), wait_count}; }

@@ -1,5 +1,4 @@
 """Sizes that were not seen before: layouts are inferred, the trace is the same, bits and errors are eager's."""
-import os
 import re
 from pathlib import Path
 
@@ -8,10 +7,8 @@ import torch
 import torchgen
 
 from programs import exact
-from surface import DEVICE
+from surface import DEVICE, recording
 
-recording = pytest.mark.skipif(os.environ.get("TORCH_NEURON_VERIFY", "0") != "0",
-                               reason="verify mode runs every op at the call: nothing is recorded")
 COUNTERS = "layouts_inferred", "ops_inline", "segments_launched", "segment_misses"
 
 

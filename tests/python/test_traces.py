@@ -1,13 +1,8 @@
 """dump_trace: the stream of recorded steps as a file."""
-import os
-
 import pytest
 import torch
 
-from surface import DEVICE
-
-records = pytest.mark.skipif(os.environ.get("TORCH_NEURON_VERIFY", "0") != "0",
-                             reason="verify mode runs every op at the call: nothing is recorded")
+from surface import DEVICE, recording
 
 
 def loop(x, laps=3):
@@ -16,7 +11,7 @@ def loop(x, laps=3):
     return x
 
 
-@records
+@recording
 def test_a_trace_has_steps_and_cuts_but_no_data(tmp_path):
     path = tmp_path / "trace.txt"
     x = torch.full((4, 4), 0.123456789, device=DEVICE)
@@ -34,7 +29,7 @@ def test_a_trace_has_steps_and_cuts_but_no_data(tmp_path):
     assert lines[-1] == "cut 0 reason cut_host_read waiting 1"
 
 
-@records
+@recording
 def test_a_second_trace_ends_the_first(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     x = torch.ones(3, device=DEVICE)
