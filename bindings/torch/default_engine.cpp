@@ -140,8 +140,8 @@ void configure(std::string_view variable, std::string_view text) {
 Engine* engine_if_made() noexcept { return the_engine.load(std::memory_order_acquire); }
 
 ThreadContext& thread_context() {
-  // Resolved by an offset from the thread pointer, not by a call; dlopen has room for one pointer.
-  [[gnu::tls_model("initial-exec")]] static thread_local ThreadContext* current = nullptr;
+  // Not initial-exec: all our thread-locals would have to fit into what little room dlopen has for such libraries.
+  static thread_local ThreadContext* current = nullptr;
   if (current != nullptr) [[likely]]
     return *current;
   static thread_local ThreadContext context;

@@ -1,5 +1,6 @@
 """The package never breaks `import torch`, and says clearly why it does not load."""
 import shutil
+import subprocess
 
 import pytest
 
@@ -97,3 +98,10 @@ def test_leaves_the_device_to_torch_neuronx(tmp_path):
 def test_loading_starts_nothing_heavy():
     code = "import sys, torch, threading; print('torch._dynamo' in sys.modules, len(threading.enumerate()))"
     assert python(code)[1] == "False 1"
+
+
+def test_takes_no_static_thread_memory():
+    """Libraries that do share some 1.6 KB; an OpenMP runtime that comes later would not load."""
+    for library in PACKAGE.glob("*.so"):
+        headers = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
+        assert "STATIC_TLS" not in headers, library
