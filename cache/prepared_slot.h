@@ -26,7 +26,8 @@ class alignas(64) PreparedSlot {
   PreparedSlot(PreparedSlot&&) noexcept {}
   PreparedSlot& operator=(PreparedSlot&&) = delete;
   ~PreparedSlot() {
-    if (holds(state_)) delete reinterpret_cast<Prepared*>(state_.load(std::memory_order_relaxed));
+    const std::uintptr_t state = state_.load(std::memory_order_acquire);
+    if (state > kTaken) delete reinterpret_cast<Prepared*>(state);
   }
 
   /// What the slot is for this run.
@@ -56,9 +57,6 @@ class alignas(64) PreparedSlot {
 
  private:
   static constexpr std::uintptr_t kNew = 0, kSeen = 1, kTaken = 2;  // anything else is a Prepared*
-  static bool holds(const std::atomic<std::uintptr_t>& state) noexcept {
-    return state.load(std::memory_order_acquire) > kTaken;
-  }
 
   std::atomic<std::uintptr_t> state_{kNew};
 };

@@ -8,7 +8,6 @@ namespace aee {
 
 void StandIn::make(at::ScalarType dtype, at::IntArrayRef sizes, at::IntArrayRef strides, void* data,
                    std::uint8_t flags) {
-  item_bytes_ = static_cast<std::int64_t>(c10::elementSize(dtype));
   // The size is never looked at: kernels go by sizes and strides.
   auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), std::size_t{0},
                                                        at::DataPtr(data, at::Device(at::kCPU)), nullptr,

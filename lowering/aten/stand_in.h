@@ -13,7 +13,7 @@ class StandIn {
  public:
   /// Reads the next argument, a tensor, and moves there. False if it is of a kind that cannot be stood in for.
   bool read(StepRun& run);
-  /// Makes the tensor, at `data`. `strides` empty: contiguous.
+  /// Makes the tensor, at `data`.
   void make(at::ScalarType dtype, at::IntArrayRef sizes, at::IntArrayRef strides, void* data, std::uint8_t flags);
   void move_to(void* data) noexcept {
     storage_->set_data_ptr_noswap(at::DataPtr(data, at::Device(at::kCPU)));
@@ -30,7 +30,7 @@ class StandIn {
   at::Tensor tensor_;
   c10::StorageImpl* storage_ = nullptr;  // tensor_'s
   void* data_ = nullptr;
-  std::int64_t item_bytes_ = 0;
+  std::int64_t item_bytes_ = 0;            // of an operand
   alignas(16) std::byte number_[16] = {};  // what a host scalar is copied to
 };
 

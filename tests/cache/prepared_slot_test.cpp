@@ -17,14 +17,20 @@ struct Kept final : Prepared {
   int& alive;
 };
 
+/// The two runs before a slot may be filled.
+void expect_first_runs(PreparedSlot& slot) {
+  std::unique_ptr<Prepared> taken;
+  EXPECT_EQ(slot.take(&taken), Turn::kFirst);
+  EXPECT_EQ(slot.take(&taken), Turn::kPrepare);
+  EXPECT_EQ(taken, nullptr);
+}
+
 TEST(PreparedSlot, PreparesAtTheSecondRunAndThenIsReady) {
   int alive = 0;
   {
     PreparedSlot slot;
     std::unique_ptr<Prepared> taken;
-    EXPECT_EQ(slot.take(&taken), Turn::kFirst);
-    EXPECT_EQ(slot.take(&taken), Turn::kPrepare);
-    EXPECT_EQ(taken, nullptr);
+    expect_first_runs(slot);
     slot.put(std::make_unique<Kept>(alive));
     for (int run = 0; run < 3; ++run) {
       EXPECT_EQ(slot.take(&taken), Turn::kReady);
@@ -40,8 +46,7 @@ TEST(PreparedSlot, IsGivenUpWhenNothingIsPutBack) {
   int alive = 0;
   PreparedSlot slot;
   std::unique_ptr<Prepared> taken;
-  EXPECT_EQ(slot.take(&taken), Turn::kFirst);
-  EXPECT_EQ(slot.take(&taken), Turn::kPrepare);
+  expect_first_runs(slot);
   EXPECT_EQ(slot.take(&taken), Turn::kNone) << "somebody prepares";
   slot.put(std::make_unique<Kept>(alive));
   EXPECT_EQ(slot.take(&taken), Turn::kReady);

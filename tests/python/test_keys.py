@@ -1,10 +1,10 @@
 """What identifies a step: values that must and must not share a key, seen by the counter of unknown layouts."""
-import os
-
 import pytest
 import torch
 
-from surface import DEVICE
+from surface import DEVICE, recording
+
+pytestmark = recording
 
 
 def misses(call):
@@ -18,12 +18,6 @@ def learn(call):
     """Runs call until its layouts are known."""
     for _ in range(3):
         call()
-
-
-@pytest.fixture(autouse=True)
-def without_verify():
-    if os.environ.get("TORCH_NEURON_VERIFY", "0") != "0":
-        pytest.skip("verify mode runs every step at the call")
 
 
 def test_a_repeated_step_is_known():

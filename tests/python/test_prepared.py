@@ -94,7 +94,7 @@ def test_in_place_and_overlap():
             x, b = operands(device)
             x.add_(b, alpha=lap).mul_(0.5).sub_(x).add_(x.clone()).tanh_()
             x[:, :4].add_(x[:, 4:])
-            x.t()[lap % 6].mul_(b[:8][lap] if lap < 6 else 1)
+            x.t()[lap % 6].mul_(b[lap])
             torch.relu_(x[2:4])
             x.clamp_(-0.5, 0.1 * lap).sigmoid_().lerp_(x * 2, 0.5)
             x[lap].addcdiv_(b, b + lap, value=0.1)
